@@ -1,0 +1,1 @@
+//! The runner of birdstrike: launches, client, cells, events and reporters.

@@ -1,0 +1,307 @@
+//! Profiles: how a gateway is installed, started, reached and understood.
+//!
+//! A profile is commands, templates and data; an ordinary gateway needs no code. Strings marked
+//! as templates are filled by minijinja: `{{ dir }}`, `{{ port }}`, `{{ upstreams.main.url }}`.
+//! Whoever runs a stranger's profile runs a stranger's commands.
+
+use indexmap::IndexMap;
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use crate::mistake::Mistake;
+use crate::yaml;
+
+/// A gateway's adapter.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields, rename_all = "kebab-case")]
+pub struct Profile {
+    /// The name on the command line.
+    pub name: String,
+    /// One line for people.
+    pub title: String,
+    /// Where its maintainers are.
+    pub homepage: Option<String>,
+    /// How a private copy is installed; nothing for a gateway that is simply there.
+    pub install: Option<Install>,
+    /// Commands run once before the processes of every launch, in order.
+    #[serde(default)]
+    pub prepare: Vec<Prepare>,
+    /// The processes of one launch, started in this order.
+    pub processes: IndexMap<String, Process>,
+    /// Who calls: headers by identity; the first is the default.
+    #[serde(default)]
+    pub identities: IndexMap<String, Identity>,
+    /// How results are reached.
+    pub routes: IndexMap<String, Route>,
+    /// Revisions on either side.
+    pub revisions: Revisions,
+    /// Transports of the upstream that it can be given.
+    #[serde(default = "http_only")]
+    pub transports: Vec<String>,
+    /// Whether its calls may run at the same time, and how many; 8 unless given.
+    #[serde(default = "eight")]
+    pub concurrency: usize,
+    /// The limit on an upstream's body that the configuration sets, in bytes.
+    pub max_response_bytes: Option<u64>,
+    /// The deadline of a call in milliseconds; the runner's unless given.
+    pub deadline_ms: Option<u64>,
+    /// The level that the run's exit code counts; `must` unless given.
+    pub require: Option<crate::Level>,
+    /// Which cells run unless the user says otherwise; `core` unless given.
+    #[serde(default)]
+    pub matrix: Matrix,
+    /// What the gateway does on purpose.
+    #[serde(default)]
+    pub declares: Vec<Declared>,
+    /// Surfaces that this profile cannot drive, with the reason and what would unlock them.
+    #[serde(default)]
+    pub unreached: IndexMap<String, Unreached>,
+}
+
+fn http_only() -> Vec<String> {
+    vec!["http".to_owned()]
+}
+
+fn eight() -> usize {
+    8
+}
+
+/// Which cells run.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum Matrix {
+    /// Each check once a route on the preferred revision.
+    #[default]
+    Core,
+    /// Every pair of revisions, both encodings.
+    Full,
+}
+
+/// How a private copy is installed.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum Install {
+    /// A Python package in an environment of its own.
+    Pip(Pip),
+}
+
+/// A Python package.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields, rename_all = "kebab-case")]
+pub struct Pip {
+    /// The distribution's name.
+    pub package: String,
+    /// The console script that it brings.
+    pub command: String,
+    /// The oldest Python that it runs on, `3.11`.
+    pub python: String,
+    /// Versions that this profile was measured with, newest first.
+    pub versions: Vec<String>,
+    /// Arguments with which the script is run once after the install, to warm it up.
+    #[serde(default)]
+    pub warm_up: Vec<String>,
+}
+
+/// A command run before the processes.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields, rename_all = "kebab-case")]
+pub struct Prepare {
+    /// Templates.
+    pub command: Vec<String>,
+    /// The name under which its standard output, one JSON value, is known to later templates.
+    pub output: Option<String>,
+    /// Files written first: name to template, or `file:NAME` for one beside the profile.
+    #[serde(default)]
+    pub files: IndexMap<String, String>,
+}
+
+/// One process of the gateway.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields, rename_all = "kebab-case")]
+pub struct Process {
+    /// Templates.
+    pub command: Vec<String>,
+    /// Templates; `PATH` and `HOME` are given too.
+    #[serde(default)]
+    pub env: IndexMap<String, String>,
+    /// Files written first: name to template, or `file:NAME` for one beside the profile.
+    #[serde(default)]
+    pub files: IndexMap<String, String>,
+    /// The URL of its MCP endpoint, a template; `{{ ready }}` is what followed the ready line.
+    pub endpoint: String,
+    /// When it is ready.
+    pub ready: Ready,
+    /// Log files beside its standard error, relative to `{{ dir }}`.
+    #[serde(default)]
+    pub logs: Vec<String>,
+    /// Seconds it is given to end by itself; 5 unless given.
+    #[serde(default = "five")]
+    pub stop_within_s: u64,
+}
+
+fn five() -> u64 {
+    5
+}
+
+/// When a process is ready.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields, rename_all = "kebab-case")]
+pub struct Ready {
+    /// A line on its output begins with this; the rest is `{{ ready }}`.
+    pub line: Option<String>,
+    /// A URL that answers 200, a template.
+    pub url: Option<String>,
+    /// The listing, asked for as the default identity, shows the canary's tools.
+    #[serde(default)]
+    pub listing: bool,
+    /// A call over this route reaches the canary.
+    pub call: Option<String>,
+    /// Seconds to wait in all; 30 unless given.
+    #[serde(default = "thirty")]
+    pub within_s: u64,
+}
+
+fn thirty() -> u64 {
+    30
+}
+
+/// Who calls.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields, rename_all = "kebab-case")]
+pub struct Identity {
+    /// Headers: name to template. Values are secrets and never reported.
+    pub headers: IndexMap<String, String>,
+}
+
+/// How results are reached over one route.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields, rename_all = "kebab-case")]
+pub struct Route {
+    /// The process that serves it.
+    pub process: String,
+    /// The name of the tool that is called: a template over `tool` and `upstream`.
+    pub tool: String,
+    /// How several calls are written into one, where the route takes many.
+    pub batch: Option<BatchCodec>,
+}
+
+/// How a batch is written and read. Values of `call` are JSON text already.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields, rename_all = "kebab-case")]
+pub struct BatchCodec {
+    /// The arguments of the batch tool: a template over `calls`, the list of filled `call`s.
+    pub arguments: String,
+    /// One call: a template over `tool`, `upstream` and `arguments`, all JSON text.
+    pub call: String,
+    /// Where the entries stand in the tool's result: a JSON Pointer.
+    pub entries: String,
+    /// Where an entry says its index; none if it does not.
+    pub index: Option<String>,
+    /// Where an entry says whether its call succeeded.
+    pub success: String,
+    /// Where an entry holds the upstream's result.
+    pub result: String,
+    /// Where an entry holds the upstream's failed result.
+    pub failed_result: Option<String>,
+    /// Where an entry holds the upstream's JSON-RPC error.
+    pub rpc_error: Option<String>,
+    /// Where an entry says in words what went wrong.
+    pub message: String,
+    /// The most calls in one batch.
+    pub most_calls: usize,
+}
+
+/// Revisions on either side of the gateway.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields, rename_all = "kebab-case")]
+pub struct Revisions {
+    /// What its clients may speak; the first is preferred.
+    pub client: Vec<String>,
+    /// What its upstreams may speak; the first is preferred.
+    pub upstream: Vec<String>,
+}
+
+/// Something that the gateway does on purpose. A policy or should check that it covers has the
+/// verdict `pass` and the fidelity `declared`; a must cannot be declared away.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields, rename_all = "kebab-case")]
+pub struct Declared {
+    /// What it does, in one sentence.
+    pub does: String,
+    /// Where that is documented.
+    pub link: Option<String>,
+    /// Checks that it covers: ids or globs.
+    #[serde(default)]
+    pub checks: Vec<String>,
+    /// Requirements that it covers.
+    #[serde(default)]
+    pub requirements: Vec<String>,
+    /// Fidelities that it covers; empty for any.
+    #[serde(default)]
+    pub fidelity: Vec<String>,
+    /// Routes that it covers; empty for all.
+    #[serde(default)]
+    pub routes: Vec<String>,
+    /// Client revisions that it covers; empty for all.
+    #[serde(default)]
+    pub revisions: Vec<String>,
+    /// Members that the gateway adds to a result, as JSON Pointers; these are not `added`.
+    #[serde(default)]
+    pub adds: Vec<String>,
+}
+
+/// A surface that this profile cannot drive.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields, rename_all = "kebab-case")]
+pub struct Unreached {
+    /// Why.
+    pub reason: String,
+    /// What would unlock it.
+    pub unlock: String,
+}
+
+impl Profile {
+    /// Parses a profile.
+    ///
+    /// # Errors
+    /// A [`Mistake`]: bad YAML, a route to a process that there is not, a declaration that covers
+    /// nothing.
+    pub fn parse(file: &str, source: &str) -> Result<Self, Mistake> {
+        let profile: Self = yaml::parse(file, source)?;
+        for (name, route) in &profile.routes {
+            if !profile.processes.contains_key(&route.process) {
+                let title =
+                    format!("route `{name}` names process `{}`, which there is not", route.process);
+                let known: Vec<_> = profile.processes.keys().map(String::as_str).collect();
+                let mend = format!("the processes are {}", known.join(", "));
+                return Err(Mistake::of_file(file, &title, &mend));
+            }
+        }
+        for declared in &profile.declares {
+            if declared.checks.is_empty()
+                && declared.requirements.is_empty()
+                && declared.adds.is_empty()
+            {
+                let title = format!("the declaration \"{}\" covers nothing", declared.does);
+                return Err(Mistake::of_file(
+                    file,
+                    &title,
+                    "name `checks`, `requirements` or `adds`",
+                ));
+            }
+        }
+        let revisions = profile.revisions.client.iter().chain(&profile.revisions.upstream);
+        for revision in revisions {
+            if !["2025-06-18", "2025-11-25", "2026-07-28"].contains(&revision.as_str()) {
+                let title = format!("no revision `{revision}`");
+                let mend = "use 2025-06-18, 2025-11-25 or 2026-07-28";
+                return Err(Mistake::of_file(file, &title, mend));
+            }
+        }
+        if profile.revisions.client.is_empty() || profile.revisions.upstream.is_empty() {
+            let mend = "give at least one revision on either side";
+            return Err(Mistake::of_file(file, "the profile speaks no revision", mend));
+        }
+        Ok(profile)
+    }
+}

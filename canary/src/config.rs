@@ -79,11 +79,7 @@ impl Default for Config {
 impl Default for Limits {
     /// 16 MiB a request, 60 seconds of patience, 64 MiB of journal.
     fn default() -> Self {
-        Self {
-            request: 16 << 20,
-            patience: Duration::from_secs(60),
-            journal: 64 << 20,
-        }
+        Self { request: 16 << 20, patience: Duration::from_mins(1), journal: 64 << 20 }
     }
 }
 
@@ -126,15 +122,12 @@ impl ToolSpec {
 
     /// The same tool with a prefix to its name: a gateway that puts the tools of several upstreams
     /// into one listing needs distinct ones. The definition's other bytes stay.
+    #[must_use]
     pub fn prefixed(&self, prefix: &str) -> Self {
         let name = format!("{prefix}{}", self.name);
         let definition = json::set(&self.definition, "name", &json::quote(&name))
             .unwrap_or_else(|_| self.definition.clone());
-        Self {
-            name,
-            definition,
-            family: self.family,
-        }
+        Self { name, definition, family: self.family }
     }
 }
 

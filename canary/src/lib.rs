@@ -1,1 +1,62 @@
 //! The canary: an MCP upstream that answers with known, marked results and journals every byte.
+//!
+//! A gateway under test is pointed at a [`Canary`]. Before a call is fired, a [`Plan`] is made for
+//! its nonce: what to answer, and how. The call carries the nonce as an argument through the
+//! gateway, which selects the plan and finds the [`Exchange`] again in the [`Journal`]. A call
+//! without a plan is answered by the [family](Family) of its tool.
+//!
+//! It speaks every revision that birdstrike knows, over Streamable HTTP and over stdio. On its own
+//! leg it is lenient: it [notes](Note) the rules that a gateway breaks and serves all the same.
+//!
+//! ```
+//! use birdstrike_canary::{Answer, Canary, Config, Plan};
+//!
+//! # tokio::runtime::Runtime::new()?.block_on(async {
+//! let canary = Canary::start(Config::default()).await?;
+//! let body = r#"{"content":[{"type":"text","text":"marked"}]}"#.to_owned();
+//! canary.script().plan("nonce-1", Plan::new(Answer::Rendered { member: "result", body }));
+//! // ... a call with {"nonce": "nonce-1"} goes through a gateway to canary.url("main") ...
+//! assert!(canary.journal().take("nonce-1").is_empty(), "nothing called yet");
+//! canary.stop().await;
+//! # Ok::<(), birdstrike_canary::StartError>(())
+//! # }).map_err(std::io::Error::other)?;
+//! # Ok::<(), std::io::Error>(())
+//! ```
+
+mod bridge;
+mod builtin;
+mod canary;
+mod config;
+mod dispatch;
+mod emit;
+mod exchange;
+mod families;
+mod http;
+mod journal;
+mod lifecycle;
+mod message;
+mod notes;
+mod pieces;
+mod plan;
+mod reception;
+mod request;
+mod script;
+mod sessions;
+mod shared;
+mod sse;
+mod stdio;
+mod upstream;
+
+pub use bridge::bridge;
+pub use canary::{Canary, StartError};
+pub use config::{Config, Limits, ToolSpec, UpstreamSpec};
+pub use exchange::{Answered, Exchange, Transport};
+pub use families::{Family, builtin_tools};
+pub use journal::{Journal, KEPT_CALLS, KEPT_OTHERS};
+pub use notes::Note;
+pub use plan::{
+    Answer, Delivery, Encoding, Ending, FILL, Framing, ID, LARGEST, LineEnd, Oversized, Plan,
+    SseStyle,
+};
+pub use script::Script;
+pub use stdio::serve_stdio;

@@ -32,10 +32,7 @@ pub struct Plan {
 impl Plan {
     /// An answer as JSON, whole and at once.
     pub fn new(answer: impl Into<Answer>) -> Self {
-        Self {
-            answer: answer.into(),
-            delivery: Delivery::default(),
-        }
+        Self { answer: answer.into(), delivery: Delivery::default() }
     }
 
     /// The same answer with another delivery.
@@ -70,10 +67,7 @@ pub enum Answer {
 
 impl From<Rendered> for Answer {
     fn from(rendered: Rendered) -> Self {
-        Self::Rendered {
-            member: rendered.member,
-            body: rendered.body,
-        }
+        Self::Rendered { member: rendered.member, body: rendered.body }
     }
 }
 
@@ -94,11 +88,7 @@ impl Oversized {
     /// One text block of `head`, filling, `tail`: a marker at either end tells a cut copy from a
     /// whole one. At 2026-07-28 the result says that it is complete.
     pub fn text(total: u64, revision: Revision, head: &str, tail: &str) -> Self {
-        let kind = if revision.has_result_type() {
-            "\"resultType\":\"complete\","
-        } else {
-            ""
-        };
+        let kind = if revision.has_result_type() { "\"resultType\":\"complete\"," } else { "" };
         let text = json::quote(&format!("{head}{FILL}{tail}"));
         Self {
             total,
@@ -155,11 +145,7 @@ impl Delivery {
             Encoding::Json => Framing::ContentLength,
             Encoding::Sse => Framing::Chunked,
         };
-        Self {
-            encoding,
-            framing,
-            ..Self::default()
-        }
+        Self { encoding, framing, ..Self::default() }
     }
 }
 

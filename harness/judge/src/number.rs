@@ -62,17 +62,8 @@ impl<'a> Decimal<'a> {
             ([head, fraction], point - (whole.len() - head.len()) as i64)
         };
         let tail = trim_end(digits[1]);
-        let head = if tail.is_empty() {
-            trim_end(digits[0])
-        } else {
-            digits[0]
-        };
-        Self {
-            negative,
-            digits: [head, tail],
-            exponent,
-            shift,
-        }
+        let head = if tail.is_empty() { trim_end(digits[0]) } else { digits[0] };
+        Self { negative, digits: [head, tail], exponent, shift }
     }
 
     /// Whether it is 0, -0 included.
@@ -135,20 +126,14 @@ impl Ord for Decimal<'_> {
 }
 
 impl<'a> Exponent<'a> {
-    const ZERO: Self = Self {
-        negative: false,
-        digits: &[],
-    };
+    const ZERO: Self = Self { negative: false, digits: &[] };
 
     fn parse(text: &'a str) -> Option<Self> {
         let (negative, rest) = sign(text.strip_prefix('+').unwrap_or(text));
         if negative && text.starts_with('+') {
             return None;
         }
-        Some(Self {
-            negative,
-            digits: trim_start(some_digits(rest)?),
-        })
+        Some(Self { negative, digits: trim_start(some_digits(rest)?) })
     }
 
     /// Compares `self + shift` with `other + other_shift`, exactly, whatever their lengths.
@@ -222,10 +207,18 @@ mod tests {
             &["-1.50", "-1.5", "-15e-1"],
             &["18446744073709551616", "1.8446744073709551616e19"],
             &["1e400", "10e399", "0.1E401", "1E+400"],
-            &["1e100000000000000000000000000000000000000000", "10e99999999999999999999999999999999999999999"],
-            &["1e-100000000000000000000000000000000000000000", "0.1e-99999999999999999999999999999999999999999"],
+            &[
+                "1e100000000000000000000000000000000000000000",
+                "10e99999999999999999999999999999999999999999",
+            ],
+            &[
+                "1e-100000000000000000000000000000000000000000",
+                "0.1e-99999999999999999999999999999999999999999",
+            ],
         ] {
-            for (left, right) in same.iter().flat_map(|left| same.iter().map(move |right| (left, right))) {
+            for (left, right) in
+                same.iter().flat_map(|left| same.iter().map(move |right| (left, right)))
+            {
                 assert_eq!(same_value(left, right), Some(true), "{left} {right}");
             }
         }
@@ -252,7 +245,9 @@ mod tests {
 
     #[test]
     fn integers_are_known_by_value() {
-        for integer in ["0", "-0.0", "1.0", "10e-1", "1e400", "120e-1", "0.5e1", "1e99999999999999999999"] {
+        for integer in
+            ["0", "-0.0", "1.0", "10e-1", "1e400", "120e-1", "0.5e1", "1e99999999999999999999"]
+        {
             assert!(decimal(integer).is_integer(), "{integer}");
         }
         for not in ["0.5", "1e-1", "12e-2", "1.0000000000000000000001", "1e-99999999999999999999"] {
@@ -262,7 +257,10 @@ mod tests {
 
     #[test]
     fn what_is_no_number_is_none() {
-        for bad in ["", "-", "01", "1.", ".1", "1e", "1e+", "1e+-1", "1e--1", "+1", "NaN", "1 ", "0x1", "--1"] {
+        for bad in [
+            "", "-", "01", "1.", ".1", "1e", "1e+", "1e+-1", "1e--1", "+1", "NaN", "1 ", "0x1",
+            "--1",
+        ] {
             assert!(Decimal::parse(bad).is_none(), "{bad}");
         }
     }

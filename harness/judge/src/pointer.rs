@@ -104,9 +104,7 @@ impl Pointer {
 
     /// Whether it points to the same place as `other` or below it.
     pub fn is_at_or_below(&self, other: &Self) -> bool {
-        self.0
-            .strip_prefix(&other.0)
-            .is_some_and(|rest| rest.is_empty() || rest.starts_with('/'))
+        self.0.strip_prefix(&other.0).is_some_and(|rest| rest.is_empty() || rest.starts_with('/'))
     }
 
     /// Follows the pointer from a value; of duplicate members, the last.
@@ -127,9 +125,7 @@ impl Pointer {
             let step = |node: Node<'d>| {
                 let item = index(&segment).and_then(|index| node.items().nth(index));
                 let named = node.members().filter(|member| member.key.is(&segment));
-                item.into_iter()
-                    .chain(named.map(|member| member.value))
-                    .collect::<Vec<_>>()
+                item.into_iter().chain(named.map(|member| member.value)).collect::<Vec<_>>()
             };
             found = found.into_iter().flat_map(step).collect();
         }

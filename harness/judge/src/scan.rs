@@ -155,10 +155,7 @@ impl<'a> Doc<'a> {
 
     /// The value that the text consists of.
     pub fn root(&self) -> Node<'_> {
-        Node {
-            doc: self,
-            index: 0,
-        }
+        Node { doc: self, index: 0 }
     }
 
     /// The whole text, white space around the value included.
@@ -196,9 +193,7 @@ impl<'a> Doc<'a> {
 
     /// Text between two offsets that the scanner found: character boundaries, in bounds.
     fn slice(&self, span: Range<u32>) -> &str {
-        self.text
-            .get(span.start as usize..span.end as usize)
-            .unwrap_or_default()
+        self.text.get(span.start as usize..span.end as usize).unwrap_or_default()
     }
 }
 
@@ -266,10 +261,7 @@ impl<'d> Node<'d> {
 
     /// The value of the member of that name, the last one if the name repeats.
     pub fn get(self, name: &str) -> Option<Node<'d>> {
-        self.members()
-            .filter(|member| member.key.is(name))
-            .last()
-            .map(|member| member.value)
+        self.members().filter(|member| member.key.is(name)).last().map(|member| member.value)
     }
 
     /// See [`Doc::at`]; the pointer starts at this value.
@@ -294,10 +286,7 @@ impl<'d> Node<'d> {
 
     /// The value of its document that has this token.
     pub(crate) fn sibling(self, index: u32) -> Node<'d> {
-        Node {
-            doc: self.doc,
-            index,
-        }
+        Node { doc: self.doc, index }
     }
 
     fn token(self) -> &'d Token {
@@ -318,11 +307,7 @@ impl<'d> Node<'d> {
         Children {
             doc: self.doc,
             at: self.index + 1,
-            end: if token.kind == wanted {
-                token.next
-            } else {
-                self.index + 1
-            },
+            end: if token.kind == wanted { token.next } else { self.index + 1 },
         }
     }
 }
@@ -357,10 +342,7 @@ impl<'d> Iterator for Children<'d> {
         if self.at >= self.end {
             return None;
         }
-        let node = Node {
-            doc: self.doc,
-            index: self.at,
-        };
+        let node = Node { doc: self.doc, index: self.at };
         self.at = node.end_index();
         Some(node)
     }

@@ -34,14 +34,8 @@ impl Verdict {
     }
 
     /// Every verdict, in the order of the reports.
-    pub const ALL: [Self; 6] = [
-        Self::Pass,
-        Self::Fail,
-        Self::Warn,
-        Self::Untested,
-        Self::NotApplicable,
-        Self::Error,
-    ];
+    pub const ALL: [Self; 6] =
+        [Self::Pass, Self::Fail, Self::Warn, Self::Untested, Self::NotApplicable, Self::Error];
 
     /// The word that stands in files and reports.
     pub const fn as_str(self) -> &'static str {

@@ -1,14 +1,17 @@
 //! The catalogue: every file that ships with birdstrike, checked and in one table.
 
-use std::path::Path;
+use std::collections::HashSet;
+use std::path::{Path, PathBuf};
 
 use serde::{Deserialize, Serialize};
 
+use crate::check::Check;
 use crate::fault::{self, FaultPromise};
-use crate::mistake::Mistake;
+use crate::mistake::{Mistake, Place};
 use crate::profile::Profile;
 use crate::requirement::{self, Requirement};
 use crate::scenario::Scenario;
+use crate::selector::Selector;
 
 /// Everything that people wrote: what the binary embeds and `--scenarios DIR` adds to.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -74,21 +77,14 @@ impl Catalogue {
         self.scenarios.push(scenario);
     }
 
-    /// What does not fit together: checks on requirements that nobody wrote, faults that trip
-    /// checks that there are not.
+    /// What does not fit together: checks on requirements that nobody wrote or nobody can check,
+    /// faults and declarations that name checks that there are not, ids that stand twice.
     pub fn mistakes(&self) -> Vec<Mistake> {
-        let known = |id: &str| self.requirements.iter().any(|requirement| requirement.id == id);
-        let mut mistakes = Vec::new();
+        let mut mistakes = self.requirements_twice();
         for scenario in &self.scenarios {
             for check in &scenario.checks {
-                for id in check.requirements.iter().filter(|id| !known(id)) {
-                    let title = format!(
-                        "check `{}` (line {}) rests on `{id}`, which nobody wrote",
-                        check.name, check.line
-                    );
-                    let mend = "write the requirement under scenarios/requirements, or mend the id";
-                    mistakes.push(Mistake::of_file(&scenario.file, &title, mend));
-                }
+                let unfit = |id: &String| self.unfit_ground(check, id, &scenario.file);
+                mistakes.extend(check.requirements.iter().filter_map(unfit));
             }
         }
         for fault in &self.faults {
@@ -97,7 +93,61 @@ impl Catalogue {
                 mistakes.push(Mistake::of_file(&fault.file, &title, "mend the id"));
             }
         }
+        mistakes.extend(self.profiles.iter().flat_map(|shipped| self.empty_declarations(shipped)));
         mistakes
+    }
+
+    /// Why a check cannot rest on a requirement.
+    fn unfit_ground(&self, check: &Check, id: &str, file: &str) -> Option<Mistake> {
+        let (why, mend) = match self.requirement(id) {
+            None => {
+                let mend = "write the requirement under scenarios/requirements, or mend the id";
+                ("which nobody wrote", mend)
+            }
+            Some(requirement) if requirement.out_of_reach.is_some() => (
+                "which is out of reach",
+                "take `out-of-reach` from the requirement, or mend the id",
+            ),
+            Some(_) => return None,
+        };
+        let (name, line) = (&check.name, check.line);
+        let title = format!("check `{name}` (line {line}) rests on `{id}`, {why}");
+        Some(Mistake::of_file(file, &title, mend))
+    }
+
+    fn requirements_twice(&self) -> Vec<Mistake> {
+        let mut seen = HashSet::new();
+        let again = self.requirements.iter().filter(|requirement| !seen.insert(&requirement.id));
+        let mistake = |requirement: &Requirement| {
+            let title = format!("requirement `{}` stands twice", requirement.id);
+            Mistake::of_file("scenarios/requirements", &title, "keep one of the two")
+        };
+        again.map(mistake).collect()
+    }
+
+    /// Declarations of a profile that cover nothing, for a slip in an id.
+    fn empty_declarations(&self, shipped: &ShippedProfile) -> Vec<Mistake> {
+        let profile = &shipped.profile;
+        let mut mistakes = Vec::new();
+        for declared in &profile.declares {
+            let checks = declared.checks.iter().filter(|text| !self.picks_any(text));
+            let unknown = |id: &&String| self.requirement(id).is_none();
+            for id in checks.chain(declared.requirements.iter().filter(unknown)) {
+                let file = format!("harness/profiles/{}.yaml", profile.name);
+                let title = format!("the profile declares on `{id}`, which there is not");
+                let place = Place::find(&shipped.source, id);
+                mistakes.push(Mistake::at(&file, &shipped.source, place, &title, "mend the id"));
+            }
+        }
+        mistakes
+    }
+
+    fn picks_any(&self, selector: &str) -> bool {
+        let selector = Selector::new(selector);
+        self.scenarios.iter().any(|scenario| {
+            let names = scenario.checks.iter().map(|check| check.name.as_str()).chain(["valid"]);
+            names.into_iter().any(|name| selector.picks(&scenario.check_id(name)))
+        })
     }
 
     /// Whether a check with this id exists; every scenario has `valid`.
@@ -168,23 +218,29 @@ impl ShippedProfile {
     }
 }
 
-type Listed = (String, String, std::path::PathBuf);
+type Listed = (String, String, PathBuf);
 
-/// Folder, file name and path of every YAML file two levels below `dir`, sorted.
+/// Folder, file name and path of every YAML file two levels below `dir`, sorted. One that stands
+/// elsewhere, or ends in `.yml`, would be passed over in silence.
 fn yaml_files(dir: &Path) -> Result<Vec<Listed>, Mistake> {
-    let list = |dir: &Path| {
-        std::fs::read_dir(dir)
-            .map(|entries| entries.flatten().collect::<Vec<_>>())
-            .map_err(|error| unreadable(dir, &error))
-    };
     let mut files = Vec::new();
-    for folder in list(dir)?.iter().filter(|entry| entry.path().is_dir()) {
-        for entry in list(&folder.path())? {
-            let path = entry.path();
-            if path.extension().is_some_and(|end| end == "yaml") {
-                let name =
-                    |entry: &std::fs::DirEntry| entry.file_name().to_string_lossy().into_owned();
-                files.push((name(folder), name(&entry), path));
+    for (folder, path) in entries(dir)? {
+        if !path.is_dir() {
+            if ends_in(&path, "yaml") {
+                let title = "the file stands in no folder";
+                let mend = "move it to the folder of its surface";
+                return Err(Mistake::of_file(&path.display().to_string(), title, mend));
+            }
+            continue;
+        }
+        for (name, path) in entries(&path)? {
+            if ends_in(&path, "yml") {
+                let title = "the name ends in .yml";
+                let mend = "end it in .yaml";
+                return Err(Mistake::of_file(&path.display().to_string(), title, mend));
+            }
+            if ends_in(&path, "yaml") {
+                files.push((folder.clone(), name, path));
             }
         }
     }
@@ -192,15 +248,30 @@ fn yaml_files(dir: &Path) -> Result<Vec<Listed>, Mistake> {
     Ok(files)
 }
 
+/// Names and paths in a folder.
+fn entries(dir: &Path) -> Result<Vec<(String, PathBuf)>, Mistake> {
+    let entries = std::fs::read_dir(dir).map_err(|error| unreadable(dir, &error))?;
+    let entry =
+        |entry: std::fs::DirEntry| (entry.file_name().to_string_lossy().into_owned(), entry.path());
+    Ok(entries.flatten().map(entry).collect())
+}
+
+fn ends_in(path: &Path, end: &str) -> bool {
+    path.extension().is_some_and(|found| found == end)
+}
+
 fn read(path: &Path) -> Result<String, Mistake> {
-    std::fs::read_to_string(path).map_err(|error| unreadable(path, &error))
+    let bytes = std::fs::read(path).map_err(|error| unreadable(path, &error))?;
+    String::from_utf8(bytes).map_err(|error| {
+        let upto = &error.as_bytes()[..error.utf8_error().valid_up_to()];
+        let line = upto.iter().filter(|byte| **byte == b'\n').count() + 1;
+        let title = format!("not UTF-8 in line {line}");
+        let mend = "save it as UTF-8; bytes that are none are written as \\xNN in a raw body";
+        Mistake::of_file(&path.display().to_string(), &title, mend)
+    })
 }
 
 fn unreadable(path: &Path, error: &std::io::Error) -> Mistake {
     let title = format!("cannot be read: {error}");
-    Mistake::of_file(
-        &path.display().to_string(),
-        &title,
-        "check that the path exists and is UTF-8 text",
-    )
+    Mistake::of_file(&path.display().to_string(), &title, "check that the path exists")
 }

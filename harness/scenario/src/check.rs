@@ -5,6 +5,8 @@ use serde::{Deserialize, Serialize};
 
 use crate::level::Level;
 use crate::mistake::{Mistake, Place};
+use crate::word::{REVISIONS, ROUTES, named, words};
+use crate::yaml::At;
 
 /// One expectation as it is judged.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -83,6 +85,9 @@ pub enum Expect {
     Flagged,
     /// A batch has an entry for every call, in order, each with its own answer.
     Packed,
+    /// A typed part stands as JSON in a text block of the same answer too (R-TOOLS-12); where the
+    /// step is a batch on the route `batch`, the answer of the batch tool itself is meant.
+    Mirrored,
     /// The value's fate is the same on every route.
     AcrossRoutes {
         /// Where it stands.
@@ -103,6 +108,7 @@ impl Expect {
             Self::Valid => "valid",
             Self::Flagged => "flagged",
             Self::Packed => "packed",
+            Self::Mirrored => "mirrored",
             Self::AcrossRoutes { .. } => "across-routes",
         }
     }
@@ -135,7 +141,7 @@ pub enum Precision {
 }
 
 /// A check as it is written. Exactly one of the words `intact`, `equals`, `absent`, `count`,
-/// `refused`, `same-as`, `valid`, `flagged`, `packed`, `across-routes` must be there.
+/// `refused`, `same-as`, `valid`, `flagged`, `packed`, `mirrored`, `across-routes` must be there.
 #[derive(Clone, Debug, Default, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, rename_all = "kebab-case", default)]
 pub struct CheckFile {
@@ -157,6 +163,8 @@ pub struct CheckFile {
     flagged: Option<Level>,
     /// One entry a call, in order.
     packed: Option<Level>,
+    /// The typed part is in a text block too.
+    mirrored: Option<Level>,
     /// The same fate on every route.
     across_routes: Option<Level>,
     /// How binding, for `equals`, `count` and `same-as`.
@@ -176,9 +184,9 @@ pub struct CheckFile {
     /// Requirements of this check; the scenario's unless given.
     requirements: Vec<String>,
     /// Only on these routes.
-    routes: Vec<String>,
+    routes: Vec<At<String>>,
     /// Only for these client revisions.
-    revisions: Vec<String>,
+    revisions: Vec<At<String>>,
 }
 
 /// The one alternative to a refusal.
@@ -210,7 +218,11 @@ impl CheckFile {
         defaults: &[String],
         source: &Source<'_>,
     ) -> Result<Check, Mistake> {
+        named(name, "a check", source)?;
         let (level, expect) = self.expectation(name, source)?;
+        self.nothing_stray(&expect, source)?;
+        let routes = words(&self.routes, &ROUTES, "route", source)?;
+        let revisions = words(&self.revisions, &REVISIONS, "revision", source)?;
         let requirements =
             if self.requirements.is_empty() { defaults.to_vec() } else { self.requirements };
         if requirements.is_empty() {
@@ -226,9 +238,41 @@ impl CheckFile {
             requirements,
             of: self.of,
             expect,
-            routes: self.routes,
-            revisions: self.revisions,
+            routes,
+            revisions,
         })
+    }
+
+    /// A key that the expectation has no use for would be passed over in silence.
+    fn nothing_stray(&self, expect: &Expect, source: &Source<'_>) -> Result<(), Mistake> {
+        let refused = matches!(expect, Expect::Refused { .. });
+        let placed = matches!(
+            expect,
+            Expect::Intact { .. }
+                | Expect::Equals { .. }
+                | Expect::Absent { .. }
+                | Expect::SameAs { .. }
+                | Expect::AcrossRoutes { .. }
+        );
+        let levelled =
+            matches!(expect, Expect::Equals { .. } | Expect::Count { .. } | Expect::SameAs { .. });
+        let compared =
+            matches!(expect, Expect::Intact { .. } | Expect::Equals { .. } | Expect::SameAs { .. });
+        let stray = [
+            ("cause", !self.cause.is_empty() && !refused),
+            ("or", self.or.is_some() && !refused),
+            ("slot", self.slot.is_some() && !placed),
+            ("at", self.at.is_some() && !placed),
+            ("level", self.level.is_some() && !levelled),
+            ("same", self.same != Precision::Value && !compared),
+        ];
+        match stray.iter().find(|(_, stray)| *stray) {
+            Some((key, _)) => {
+                let title = format!("`{}` has no use for `{key}`", expect.word());
+                Err(source.mistake(&title, "take the key out, or expect something else"))
+            }
+            None => Ok(()),
+        }
     }
 
     fn expectation(&self, name: &str, source: &Source<'_>) -> Result<(Level, Expect), Mistake> {
@@ -238,7 +282,7 @@ impl CheckFile {
             (Some(one), true) => Ok(one),
             (None, _) => Err(source.mistake(
                 &format!("check `{name}` expects nothing"),
-                "say one of intact, equals, absent, count, refused, same-as, valid, flagged, packed, across-routes",
+                "say one of intact, equals, absent, count, refused, same-as, valid, flagged, packed, mirrored, across-routes",
             )),
             (Some(_), false) => Err(source.mistake(
                 &format!("check `{name}` expects several things: {}", words.join(", ")),
@@ -273,6 +317,7 @@ impl CheckFile {
             (self.valid, Expect::Valid),
             (self.flagged, Expect::Flagged),
             (self.packed, Expect::Packed),
+            (self.mirrored, Expect::Mirrored),
         ];
         found.extend(bare.into_iter().filter_map(|(level, expect)| Some((level?, expect))));
         Ok(found)

@@ -16,6 +16,7 @@ pub mod requirement;
 pub mod scenario;
 pub mod selector;
 pub mod surface;
+mod word;
 mod yaml;
 
 pub use baseline::Baseline;

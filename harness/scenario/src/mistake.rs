@@ -25,6 +25,17 @@ pub struct Place {
     pub column: usize,
 }
 
+impl Place {
+    /// Where `needle` stands first in a file, or the file as a whole.
+    pub fn find(source: &str, needle: &str) -> Self {
+        let found = source.lines().enumerate().find_map(|(at, line)| {
+            let before = &line[..line.find(needle)?];
+            Some(Self { line: at + 1, column: before.chars().count() + 1 })
+        });
+        found.unwrap_or_default()
+    }
+}
+
 impl Mistake {
     /// A mistake at a place, with an excerpt and a way to mend it.
     pub fn at(file: &str, source: &str, place: Place, title: &str, mend: &str) -> Self {

@@ -8,7 +8,9 @@ use indexmap::IndexMap;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use crate::mistake::Mistake;
+use crate::mistake::{Mistake, Place};
+use crate::surface::Surface;
+use crate::word::{REVISIONS, ROUTES};
 use crate::yaml;
 
 /// A gateway's adapter.
@@ -268,40 +270,83 @@ impl Profile {
     /// nothing.
     pub fn parse(file: &str, source: &str) -> Result<Self, Mistake> {
         let profile: Self = yaml::parse(file, source)?;
-        for (name, route) in &profile.routes {
-            if !profile.processes.contains_key(&route.process) {
-                let title =
-                    format!("route `{name}` names process `{}`, which there is not", route.process);
-                let known: Vec<_> = profile.processes.keys().map(String::as_str).collect();
-                let mend = format!("the processes are {}", known.join(", "));
-                return Err(Mistake::of_file(file, &title, &mend));
-            }
-        }
-        for declared in &profile.declares {
-            if declared.checks.is_empty()
-                && declared.requirements.is_empty()
-                && declared.adds.is_empty()
-            {
-                let title = format!("the declaration \"{}\" covers nothing", declared.does);
-                return Err(Mistake::of_file(
-                    file,
-                    &title,
-                    "name `checks`, `requirements` or `adds`",
-                ));
-            }
-        }
-        let revisions = profile.revisions.client.iter().chain(&profile.revisions.upstream);
-        for revision in revisions {
-            if !["2025-06-18", "2025-11-25", "2026-07-28"].contains(&revision.as_str()) {
-                let title = format!("no revision `{revision}`");
-                let mend = "use 2025-06-18, 2025-11-25 or 2026-07-28";
-                return Err(Mistake::of_file(file, &title, mend));
-            }
-        }
-        if profile.revisions.client.is_empty() || profile.revisions.upstream.is_empty() {
-            let mend = "give at least one revision on either side";
-            return Err(Mistake::of_file(file, "the profile speaks no revision", mend));
-        }
+        let check = Check { profile: &profile, file, source };
+        check.routes()?;
+        check.declares()?;
+        check.revisions()?;
+        check.known("transport", &profile.transports, &["http", "stdio"])?;
+        let unreached: Vec<_> = profile.unreached.keys().cloned().collect();
+        let surfaces: Vec<_> = Surface::all().map(Surface::slug).collect();
+        check.known("surface", &unreached, &surfaces)?;
         Ok(profile)
     }
 }
+
+/// A profile while it is checked. Places are found by their words: a profile is a plain value.
+struct Check<'a> {
+    profile: &'a Profile,
+    file: &'a str,
+    source: &'a str,
+}
+
+impl Check<'_> {
+    fn mistake(&self, near: &str, title: &str, mend: &str) -> Mistake {
+        Mistake::at(self.file, self.source, Place::find(self.source, near), title, mend)
+    }
+
+    fn known(&self, what: &str, given: &[String], known: &[&str]) -> Result<(), Mistake> {
+        match given.iter().find(|word| !known.contains(&word.as_str())) {
+            Some(word) => {
+                let mend = format!("use one of {}", known.join(", "));
+                Err(self.mistake(word, &format!("no {what} `{word}`"), &mend))
+            }
+            None => Ok(()),
+        }
+    }
+
+    fn routes(&self) -> Result<(), Mistake> {
+        let names: Vec<_> = self.profile.routes.keys().cloned().collect();
+        self.known("route", &names, &ROUTES)?;
+        let processes = &self.profile.processes;
+        for (name, route) in &self.profile.routes {
+            if !processes.contains_key(&route.process) {
+                let process = &route.process;
+                let title = format!("route `{name}` names process `{process}`, which there is not");
+                let known: Vec<_> = processes.keys().map(String::as_str).collect();
+                let mend = format!("the processes are {}", known.join(", "));
+                return Err(self.mistake(&format!("process: {process}"), &title, &mend));
+            }
+        }
+        Ok(())
+    }
+
+    fn declares(&self) -> Result<(), Mistake> {
+        for declared in &self.profile.declares {
+            let lists = [&declared.checks, &declared.requirements, &declared.adds];
+            if lists.into_iter().all(Vec::is_empty) {
+                let title = format!("the declaration \"{}\" covers nothing", declared.does);
+                let mend = "name `checks`, `requirements` or `adds`";
+                return Err(self.mistake(&declared.does, &title, mend));
+            }
+            self.known("fidelity", &declared.fidelity, &FIDELITIES)?;
+            self.known("route", &declared.routes, &ROUTES)?;
+            self.known("revision", &declared.revisions, &REVISIONS)?;
+        }
+        Ok(())
+    }
+
+    fn revisions(&self) -> Result<(), Mistake> {
+        let Revisions { client, upstream } = &self.profile.revisions;
+        self.known("revision", client, &REVISIONS)?;
+        self.known("revision", upstream, &REVISIONS)?;
+        if client.is_empty() || upstream.is_empty() {
+            let mend = "give at least one revision on either side";
+            return Err(self.mistake("revisions:", "the profile speaks no revision", mend));
+        }
+        Ok(())
+    }
+}
+
+/// What can become of a value or a call (design, section 1), but for `intact`.
+const FIDELITIES: [&str; 7] =
+    ["declared", "altered", "lost", "added", "leaked", "refused", "unreachable"];

@@ -2,6 +2,8 @@
 
 mod answer;
 mod file;
+mod fit;
+mod form;
 mod step;
 
 use serde::{Deserialize, Serialize};

@@ -10,8 +10,8 @@ pub(super) fn scan(bytes: &[u8]) -> Result<Doc<'_>, ScanError> {
     if bytes.len() >= NONE as usize {
         return Err(error(Problem::TooLong, NONE as usize));
     }
-    let text = std::str::from_utf8(bytes)
-        .map_err(|found| error(Problem::NotUtf8, found.valid_up_to()))?;
+    let text =
+        std::str::from_utf8(bytes).map_err(|found| error(Problem::NotUtf8, found.valid_up_to()))?;
     if text.starts_with('\u{FEFF}') {
         return Err(error(Problem::ByteOrderMark, 0));
     }
@@ -25,11 +25,7 @@ pub(super) fn scan(bytes: &[u8]) -> Result<Doc<'_>, ScanError> {
         deepest: 0,
     };
     lexer.run()?;
-    Ok(Doc {
-        text,
-        tokens: lexer.tokens,
-        depth: lexer.deepest,
-    })
+    Ok(Doc { text, tokens: lexer.tokens, depth: lexer.deepest })
 }
 
 fn error(problem: Problem, offset: usize) -> ScanError {
@@ -63,11 +59,7 @@ impl Lexer<'_> {
         let mut next = Next::Value;
         while next != Next::End {
             self.skip_space();
-            next = if next == Next::Value {
-                self.value()?
-            } else {
-                self.after_value()?
-            };
+            next = if next == Next::Value { self.value()? } else { self.after_value()? };
         }
         self.skip_space();
         if self.at < self.bytes.len() {

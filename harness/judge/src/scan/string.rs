@@ -18,11 +18,7 @@ pub struct JsonStr<'d> {
 impl<'d> JsonStr<'d> {
     /// `raw` is what stands between the quotes, `start` the offset of the opening one.
     pub(super) fn new(raw: &'d str, start: usize, escaped: bool) -> Self {
-        Self {
-            raw,
-            start,
-            escaped,
-        }
+        Self { raw, start, escaped }
     }
 
     /// What stands between the quotes, escapes and all.

@@ -70,8 +70,8 @@ fn every_line_end_is_counted() {
     assert_eq!(ended.events[0].span, 0..10, "without the last LF");
     assert_eq!(ended.events[1].span, 11..20);
     assert!(ended.events[3].unfinished);
-    let bare = RuleBreak { offset: 27, kind: BreakKind::BareCr };
-    assert_eq!(ended.report.breaks[0], bare);
+    let breaks: Vec<_> = ended.report.breaks.iter().map(|b| (b.offset, b.kind)).collect();
+    assert_eq!(breaks, [(27, BreakKind::BareCr), (29, BreakKind::Unfinished)]);
 }
 
 #[test]
@@ -133,6 +133,9 @@ fn what_the_end_of_the_stream_cuts_off_is_kept_as_evidence() {
     assert_eq!(ended.report.last_event_id, "1");
     assert_eq!(outline(b"data: a\n").1, [(0, BreakKind::Unfinished)]);
     assert_eq!(outline(b": ping").1, []);
+    // The stream may end inside a character, or inside what could have been a byte order mark.
+    assert_eq!(outline(b"data: \xe4\xb8").1, [(0, BreakKind::Unfinished)]);
+    assert_eq!(outline(b"\xef\xbb").1, [(0, BreakKind::Unfinished)]);
     // A field that may go on, or not even be complete as a name, is not judged.
     for cut in [&b"retry: 2"[..], b"dat", b"id: 1", b"data"] {
         let ended = read(cut);
@@ -156,6 +159,28 @@ fn an_event_that_is_too_large_is_cut_and_the_next_one_is_whole() {
     assert!(!events[0].too_large && events[1].too_large);
     assert_eq!((events[1].data.len(), events[1].data_len), (14, 103));
     assert_eq!((&events[2].data[..], events[2].too_large), (&b"z"[..], false));
+}
+
+#[test]
+fn an_event_at_the_limit_is_whole() {
+    for (data, fits) in [("x".repeat(14), true), ("x".repeat(15), false)] {
+        let mut parser = Parser::new(Limits { event: 20, ..ALL });
+        let pushed = parser.push(format!("data: {data}\n\n").as_bytes(), Duration::ZERO);
+        assert_eq!(pushed.is_ok(), fits);
+        assert_eq!(parser.pop().unwrap().too_large, !fits);
+    }
+}
+
+#[test]
+fn a_field_that_is_cut_is_not_taken_for_another_value() {
+    let mut parser = Parser::new(Limits { event: 16, ..ALL });
+    let stream = "id: 1234567890123\nretry: 1234567890\ndata: 12345678世\n\n";
+    assert!(parser.push(stream.as_bytes(), Duration::ZERO).is_err());
+    let event = parser.pop().unwrap();
+    assert_eq!((event.id, event.retry), (None, None));
+    assert_eq!((event.data_len, event.data.len()), (11, 10));
+    let kinds: Vec<_> = parser.report().breaks.iter().map(|b| b.kind).collect();
+    assert_eq!(kinds, [BreakKind::EventTooLarge], "half a character is no break");
 }
 
 #[test]

@@ -1,0 +1,112 @@
+//! Calls per second of a canary, with its journal and a plan a call, beside a bare axum handler that
+//! answers the same bytes and knows nothing.
+//!
+//! `cargo bench -p birdstrike-canary`. The server has one core, the client another: a plain socket
+//! that writes a request and reads an answer, so that the server is what is measured.
+
+#![allow(clippy::print_stdout, clippy::unwrap_used, reason = "it prints what it measured")]
+
+use std::net::SocketAddr;
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+use axum::Router;
+use axum::body::Bytes;
+use axum::http::header::CONTENT_TYPE;
+use axum::routing::post;
+use birdstrike_canary::{Answer, Canary, Config, Plan};
+use birdstrike_wire::{Revision, envelope, json, meta};
+use tokio::io::{AsyncReadExt, AsyncWriteExt};
+use tokio::net::{TcpListener, TcpStream};
+use tokio::runtime::{Builder, Runtime};
+
+const CONNECTIONS: usize = 8;
+const CALLS: usize = 4_000;
+const ROUNDS: usize = 5;
+
+const BODY: &str = r#"{"resultType":"complete","content":[{"type":"text","text":"marker-0123456789"}],"structuredContent":{"code":"marker-0123456789","retry":false},"isError":true,"_meta":{"example.org/trace":"marker-0123456789"}}"#;
+
+fn main() {
+    let server = runtime("server");
+    let client = runtime("client");
+    let canary = Arc::new(server.block_on(Canary::start(Config::default())).unwrap());
+    let bare = server.block_on(bare());
+    let mut best = [0.0_f64; 2];
+    for _ in 0..ROUNDS {
+        best[0] = best[0].max(client.block_on(round(bare, None)));
+        best[1] = best[1].max(client.block_on(round(canary.addr(), Some(&canary))));
+    }
+    println!("bare axum handler  {:>8.0} calls/s", best[0]);
+    println!("canary             {:>8.0} calls/s", best[1]);
+    println!("ratio              {:>8.2}", best[1] / best[0]);
+}
+
+fn runtime(name: &str) -> Runtime {
+    Builder::new_multi_thread().worker_threads(1).thread_name(name).enable_all().build().unwrap()
+}
+
+/// A server that answers every request with the same message.
+async fn bare() -> SocketAddr {
+    let message = envelope::result("\"id-1\"", BODY);
+    let answer = move |_: Bytes| {
+        let message = message.clone();
+        async move { ([(CONTENT_TYPE, "application/json")], message) }
+    };
+    let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
+    let addr = listener.local_addr().unwrap();
+    let router = Router::new().route("/mcp", post(answer));
+    tokio::spawn(async move { axum::serve(listener, router).await });
+    addr
+}
+
+/// Calls per second over all connections. With a canary, each call has a nonce with a plan of its
+/// own, and its exchange is taken from the journal.
+async fn round(addr: SocketAddr, canary: Option<&Arc<Canary>>) -> f64 {
+    let began = Instant::now();
+    let mut tasks = Vec::new();
+    for connection in 0..CONNECTIONS {
+        tasks.push(tokio::spawn(calls(addr, canary.cloned(), connection)));
+    }
+    for task in tasks {
+        task.await.unwrap();
+    }
+    (CONNECTIONS * CALLS) as f64 / began.elapsed().max(Duration::from_nanos(1)).as_secs_f64()
+}
+
+async fn calls(addr: SocketAddr, canary: Option<Arc<Canary>>, connection: usize) {
+    let mut stream = TcpStream::connect(addr).await.unwrap();
+    stream.set_nodelay(true).unwrap();
+    let mut answer = vec![0; 64 << 10];
+    for call in 0..CALLS {
+        let nonce = format!("{connection}-{call:05}");
+        if let Some(canary) = &canary {
+            let body = BODY.to_owned();
+            canary.script().plan(&*nonce, Plan::new(Answer::Rendered { member: "result", body }));
+        }
+        stream.write_all(request(&nonce).as_bytes()).await.unwrap();
+        let mut length = 0;
+        while !answer[..length].ends_with(b"}}}") {
+            length += stream.read(&mut answer[length..]).await.unwrap();
+        }
+        if let Some(canary) = &canary {
+            let taken = canary.journal().take(&nonce);
+            assert!(taken[0].answer.as_ref().is_some_and(|answer| answer.complete));
+            canary.script().forget(&nonce);
+        }
+    }
+}
+
+/// A call of 2026-07-28 with all its headers.
+fn request(nonce: &str) -> String {
+    let client = meta::Implementation { name: "bench".into(), version: "1".into() };
+    let meta = meta::request_meta(Revision::V2026_07_28, &client, "{}");
+    let nonce = json::quote(nonce);
+    let params = format!("{{\"name\":\"echo\",\"arguments\":{{\"nonce\":{nonce}}},\"_meta\":{meta}}}");
+    let body = envelope::request("\"id-1\"", "tools/call", &params);
+    format!(
+        "POST /mcp HTTP/1.1\r\nhost: 127.0.0.1\r\naccept: application/json, text/event-stream\r\n\
+         content-type: application/json\r\nmcp-protocol-version: 2026-07-28\r\nmcp-method: tools/call\r\n\
+         mcp-name: echo\r\ncontent-length: {}\r\n\r\n{body}",
+        body.len()
+    )
+}

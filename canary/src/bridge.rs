@@ -1,0 +1,79 @@
+//! stdio over a loopback port, for gateways that start their upstream as a process of their own.
+//!
+//! Such a process only copies bytes: it connects, says which upstream it stands for, and carries its
+//! standard streams to and fro. So plans and journal stay where the canary is.
+
+use std::io;
+use std::net::SocketAddr;
+use std::sync::Arc;
+
+use tokio::io::{AsyncBufReadExt, AsyncRead, AsyncReadExt, AsyncWrite, AsyncWriteExt, BufReader};
+use tokio::net::TcpStream;
+
+use crate::shared::Shared;
+use crate::stdio;
+
+/// The longest name of an upstream that is read, in bytes.
+const LONGEST_NAME: u64 = 256;
+
+/// Carries this process's standard streams to a canary's [bridge](crate::Canary::bridge_addr) and
+/// back, as the upstream of this name. Returns when the canary closes the connection, which it also
+/// does after the input has ended and the last answer was written.
+///
+/// The thread that reads the standard input may still wait for a line then: end the process, or
+/// shut the runtime down in the background.
+///
+/// # Errors
+/// When the canary cannot be reached or a stream fails.
+pub async fn bridge(addr: SocketAddr, upstream: &str) -> io::Result<()> {
+    carry(addr, upstream, tokio::io::stdin(), tokio::io::stdout()).await
+}
+
+async fn carry(
+    addr: SocketAddr,
+    upstream: &str,
+    mut input: impl AsyncRead + Unpin,
+    mut output: impl AsyncWrite + Unpin,
+) -> io::Result<()> {
+    let mut stream = TcpStream::connect(addr).await?;
+    stream.set_nodelay(true)?;
+    stream.write_all(format!("{upstream}\n").as_bytes()).await?;
+    let (mut from_canary, mut to_canary) = stream.split();
+    let there = async {
+        let copied = tokio::io::copy(&mut input, &mut to_canary).await;
+        // The canary may have closed its end already; its answer decides how this ends.
+        let _ = copied.and(to_canary.shutdown().await);
+        std::future::pending::<io::Result<u64>>().await
+    };
+    let back = tokio::io::copy(&mut from_canary, &mut output);
+    tokio::select! {
+        ended = there => ended?,
+        ended = back => ended?,
+    };
+    output.flush().await
+}
+
+/// Serves one connection of the bridge.
+pub(crate) async fn serve(stream: TcpStream, shared: Arc<Shared>) {
+    // Failing to set it costs time and nothing else.
+    let _ = stream.set_nodelay(true);
+    let (reader, writer) = stream.into_split();
+    let mut reader = BufReader::new(reader).take(LONGEST_NAME);
+    let mut name = String::new();
+    let greeting = reader.read_line(&mut name);
+    let greeted = tokio::select! {
+        () = shared.stopping.cancelled() => return,
+        greeted = tokio::time::timeout(shared.limits.patience, greeting) => greeted,
+    };
+    let reader = reader.into_inner();
+    let Some(upstream) = shared.upstream(name.trim_end()).cloned() else {
+        return;
+    };
+    if matches!(greeted, Ok(Ok(_))) {
+        tokio::select! {
+            // How a conversation ends is in the journal.
+            _ = stdio::serve(&shared, &upstream, reader, writer) => {}
+            () = shared.ending.cancelled() => {}
+        }
+    }
+}

@@ -1,0 +1,120 @@
+//! The body of an HTTP answer: it keeps the pace of its plan and breaks where its plan breaks.
+
+use std::pin::Pin;
+use std::sync::Arc;
+use std::task::{Context, Poll, ready};
+use std::time::Duration;
+
+use bytes::Bytes;
+use hyper::body::{Body, Frame, SizeHint};
+use tokio::time::Sleep;
+
+use super::flush::Flushes;
+use crate::emit::Emitter;
+
+/// What breaks the connection under an answer. It never reaches a client as text.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+pub(crate) enum Broken {
+    /// The plan wants it so.
+    #[error("the answer is cut here, as planned")]
+    Planned,
+    /// The canary stops.
+    #[error("the canary stops")]
+    Stopping,
+}
+
+/// What comes after the last byte.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Then {
+    /// The end of the body.
+    End,
+    /// The end of the connection.
+    Cut,
+    /// Comments without end, with this pause between them.
+    Comments(Duration),
+}
+
+/// The body of an answer.
+#[derive(Debug)]
+pub(crate) struct AnswerBody {
+    emitter: Emitter,
+    /// The pause before each step but the first.
+    pause: Duration,
+    then: Then,
+    /// The length, if it is announced; a cut comes before it.
+    length: Option<u64>,
+    flushes: Arc<Flushes>,
+    /// How often the connection had been flushed when the last byte was handed over.
+    flushed: Option<u64>,
+    waiting: Option<Pin<Box<Sleep>>>,
+}
+
+impl AnswerBody {
+    /// A body of this length, if the length is announced.
+    pub(crate) fn new(
+        emitter: Emitter,
+        then: Then,
+        length: Option<u64>,
+        flushes: Arc<Flushes>,
+    ) -> Self {
+        Self { emitter, pause: Duration::ZERO, then, length, flushes, flushed: None, waiting: None }
+    }
+
+    /// The same body with a pause between its steps.
+    pub(crate) fn paced(self, pause: Duration) -> Self {
+        Self { pause, ..self }
+    }
+
+    /// Closes the connection, but not before everything is out of the buffers above it: a cut after
+    /// n bytes shows the client n bytes.
+    fn poll_cut(&mut self, cx: &mut Context<'_>) -> Poll<Option<Result<Frame<Bytes>, Broken>>> {
+        let since = *self.flushed.get_or_insert_with(|| self.flushes.count());
+        ready!(self.flushes.poll_beyond(since, cx));
+        Poll::Ready(Some(Err(Broken::Planned)))
+    }
+
+    fn pause(&mut self, pause: Duration) {
+        if !pause.is_zero() {
+            self.waiting = Some(Box::pin(tokio::time::sleep(pause)));
+        }
+    }
+}
+
+impl Body for AnswerBody {
+    type Data = Bytes;
+    type Error = Broken;
+
+    fn poll_frame(
+        mut self: Pin<&mut Self>,
+        cx: &mut Context<'_>,
+    ) -> Poll<Option<Result<Frame<Bytes>, Broken>>> {
+        if let Some(waiting) = &mut self.waiting {
+            ready!(waiting.as_mut().poll(cx));
+            self.waiting = None;
+        }
+        if let Some(bytes) = self.emitter.next() {
+            let pause = self.pause;
+            self.pause(pause);
+            return Poll::Ready(Some(Ok(Frame::data(bytes))));
+        }
+        match self.then {
+            Then::End => Poll::Ready(None),
+            Then::Cut => self.poll_cut(cx),
+            Then::Comments(every) => {
+                self.pause(every);
+                let comment = Bytes::from_static(b": still here\n\n");
+                self.emitter.entry().record(&comment, b"");
+                self.emitter.entry().sent(comment.len());
+                Poll::Ready(Some(Ok(Frame::data(comment))))
+            }
+        }
+    }
+
+    fn is_end_stream(&self) -> bool {
+        self.then == Then::End && self.emitter.is_done()
+    }
+
+    fn size_hint(&self) -> SizeHint {
+        self.length.map_or_else(SizeHint::default, SizeHint::with_exact)
+    }
+}

@@ -1,0 +1,167 @@
+//! One HTTP request: let in, read, answered.
+
+use std::sync::Arc;
+use std::time::Instant;
+
+use birdstrike_wire::capture::Capture;
+use birdstrike_wire::codes;
+use birdstrike_wire::envelope::error_object;
+use birdstrike_wire::headers::MCP_SESSION_ID;
+use bytes::Bytes;
+use http::header::ALLOW;
+use http::{HeaderMap, HeaderValue, Method, Request, Response};
+use http_body_util::{BodyExt, LengthLimitError, Limited};
+use hyper::body::Incoming;
+
+use super::body::{AnswerBody, Broken};
+use super::flush::Flushes;
+use super::{gate, respond};
+use crate::dispatch::Reply;
+use crate::exchange::{Entry, Exchange, Transport};
+use crate::reception::{self, Client, Received, header};
+use crate::shared::Shared;
+use crate::upstream::Upstream;
+
+/// What answers the requests of one connection.
+#[derive(Debug)]
+pub(crate) struct Service {
+    pub(crate) shared: Arc<Shared>,
+    pub(crate) flushes: Arc<Flushes>,
+}
+
+/// What became of a request before anything was sent back.
+struct Taken {
+    received: Received,
+    body: Bytes,
+    /// Headers of the answer that are the canary's own and no plan's.
+    own: HeaderMap,
+}
+
+impl Taken {
+    /// An HTTP request that carries no message, or none that was read.
+    fn without_message(method: &Method, reply: Reply) -> Self {
+        let received = Received {
+            method: method.to_string(),
+            revision: None,
+            nonce: None,
+            notes: Vec::new(),
+            reply,
+        };
+        Self { received, body: Bytes::new(), own: HeaderMap::new() }
+    }
+}
+
+impl Service {
+    /// Answers one request. An error closes the connection without an answer.
+    pub(crate) async fn serve(
+        &self,
+        request: Request<Incoming>,
+    ) -> Result<Response<AnswerBody>, Broken> {
+        let (head, body) = request.into_parts();
+        let path = head.uri.path();
+        let upstream = self.shared.upstream_at(path);
+        let name = upstream.map_or_else(|| path.into(), |upstream| Arc::clone(&upstream.name));
+        let taken = match (gate::refuse(&head.headers, self.shared.exposed), upstream) {
+            (Some(note), _) => {
+                let refused = refused(&note.seen, 403);
+                let mut taken = Taken::without_message(&head.method, refused);
+                taken.received.notes.push(note);
+                taken
+            }
+            (None, None) => {
+                Taken::without_message(&head.method, refused("no upstream answers here", 404))
+            }
+            (None, Some(upstream)) if head.method == Method::POST => {
+                self.post(upstream, &head.headers, body).await
+            }
+            (None, Some(upstream)) if head.method == Method::DELETE => {
+                delete(upstream, &head.headers)
+            }
+            (None, Some(upstream)) => not_allowed(upstream, &head.method),
+        };
+        let mut reply = taken.received.reply;
+        let mut notes = taken.received.notes;
+        respond::settle(&mut reply.delivery, &head.headers, &mut notes);
+        let entry = Entry::open(
+            &self.shared.journal,
+            Exchange {
+                seq: 0,
+                upstream: name,
+                transport: Transport::Http,
+                revision: taken.received.revision,
+                method: taken.received.method,
+                nonce: taken.received.nonce,
+                // Copied, as what was read would keep the whole buffer of the connection alive.
+                request: Capture::of(Bytes::copy_from_slice(&taken.body), true),
+                request_headers: head.headers,
+                received: Instant::now(),
+                answer: None,
+                notes,
+            },
+        );
+        respond::respond(self, reply, taken.own, entry).await
+    }
+
+    async fn post(&self, upstream: &Upstream, headers: &HeaderMap, body: Incoming) -> Taken {
+        let body = match self.read(body).await {
+            Ok(body) => body,
+            Err((why, status)) => {
+                return Taken::without_message(&Method::POST, refused(why, status));
+            }
+        };
+        let session = upstream.sessions.as_ref().zip(header(headers, MCP_SESSION_ID));
+        let client = Client {
+            headers: Some(headers),
+            session: session.map(|(sessions, id)| sessions.look_up(id)),
+        };
+        let received = reception::receive(self.shared.desk(upstream), &body, client);
+        let mut own = HeaderMap::new();
+        if let Some(revision) = received.reply.agreed {
+            upstream.agree(revision);
+            let minted = upstream.sessions.as_ref().map(|sessions| sessions.mint(revision));
+            if let Some(Ok(id)) = minted.map(HeaderValue::try_from) {
+                own.insert(MCP_SESSION_ID, id);
+            }
+        }
+        Taken { received, body, own }
+    }
+
+    /// The whole body of a request, if it is small enough and comes in time.
+    async fn read(&self, body: Incoming) -> Result<Bytes, (&'static str, u16)> {
+        let limits = &self.shared.limits;
+        let whole = Limited::new(body, limits.request).collect();
+        match tokio::time::timeout(limits.patience, whole).await {
+            Ok(Ok(collected)) => Ok(collected.to_bytes()),
+            Ok(Err(error)) if error.is::<LengthLimitError>() => {
+                Err(("the request is too large", 413))
+            }
+            Ok(Err(_)) => Err(("the request broke off", 400)),
+            Err(_) => Err(("the request took too long", 408)),
+        }
+    }
+}
+
+/// Ends a session, where there are sessions (R-HTTP-28).
+fn delete(upstream: &Upstream, headers: &HeaderMap) -> Taken {
+    let Some(sessions) = &upstream.sessions else {
+        return not_allowed(upstream, &Method::DELETE);
+    };
+    let reply = match header(headers, MCP_SESSION_ID) {
+        None => refused("Mcp-Session-Id is missing", 400),
+        Some(id) if sessions.end(id) => Reply::empty(204),
+        Some(_) => refused("no such session", 404),
+    };
+    Taken::without_message(&Method::DELETE, reply)
+}
+
+/// There is no stream to open with GET, and nothing else to do.
+fn not_allowed(upstream: &Upstream, method: &Method) -> Taken {
+    let mut taken = Taken::without_message(method, Reply::empty(405));
+    let allowed = if upstream.sessions.is_some() { "POST, DELETE" } else { "POST" };
+    taken.own.insert(ALLOW, HeaderValue::from_static(allowed));
+    taken
+}
+
+fn refused(why: &str, status: u16) -> Reply {
+    Reply::error(None, &error_object(codes::INVALID_REQUEST, why, None), status)
+}

@@ -1,0 +1,197 @@
+//! What a client sent, read from its raw bytes.
+
+use birdstrike_wire::json::{self, JsonError};
+use birdstrike_wire::{Envelope, Kind, codes, meta};
+
+use crate::notes::Note;
+
+/// A message as the canary understands it.
+#[derive(Debug)]
+pub(crate) enum Incoming<'a> {
+    /// Wants an answer.
+    Request(Request<'a>),
+    /// Wants none.
+    Notification(Request<'a>),
+    /// An answer of the client's own, to a question that the canary never asks.
+    Response,
+    /// Cannot be served.
+    Broken(Broken<'a>),
+}
+
+/// A request or notification as spans of its message.
+#[derive(Debug)]
+pub(crate) struct Request<'a> {
+    /// The id as it is written; `null` for a notification.
+    pub(crate) id: &'a str,
+    /// The method.
+    pub(crate) method: String,
+    /// The params as they are written.
+    pub(crate) params: Option<&'a str>,
+    /// Their `_meta`.
+    pub(crate) meta: Option<&'a str>,
+    /// The revision that the `_meta` names.
+    pub(crate) meta_version: Option<String>,
+    /// `params.name`.
+    pub(crate) name: Option<String>,
+    /// `params.arguments`.
+    pub(crate) arguments: Option<&'a str>,
+    /// `params.arguments.nonce` of a tool call.
+    pub(crate) nonce: Option<String>,
+}
+
+/// Why a message cannot be served.
+#[derive(Debug)]
+pub(crate) struct Broken<'a> {
+    /// The JSON-RPC error code.
+    pub(crate) code: i64,
+    /// In plain words.
+    pub(crate) why: String,
+    /// The id, if it could be read.
+    pub(crate) id: Option<&'a str>,
+    /// The requirement that it breaks.
+    pub(crate) requirement: &'static str,
+}
+
+/// Reads one message, and notes what is wrong with it although it can be served.
+pub(crate) fn read<'a>(bytes: &'a [u8], notes: &mut Vec<Note>) -> Incoming<'a> {
+    let envelope = match Envelope::read(bytes) {
+        Ok(envelope) => envelope,
+        Err(error) => return Incoming::Broken(unreadable(bytes, &error)),
+    };
+    for name in envelope.repeated() {
+        let seen = format!("`{name}` stands twice in the message");
+        notes.push(Note { requirement: "R-BASE-01", seen });
+    }
+    match envelope.kind() {
+        Kind::Request => Incoming::Request(request(&envelope)),
+        Kind::Notification => Incoming::Notification(request(&envelope)),
+        Kind::Result | Kind::Error => Incoming::Response,
+        Kind::Broken(why) if served_all_the_same(&envelope) => {
+            let seen = why.to_owned();
+            notes.push(Note { requirement: "R-BASE-02", seen });
+            Incoming::Request(request(&envelope))
+        }
+        Kind::Broken(why) => Incoming::Broken(Broken {
+            code: codes::INVALID_REQUEST,
+            why: why.to_owned(),
+            id: envelope.id(),
+            requirement: "R-BASE-01",
+        }),
+    }
+}
+
+/// Whether nothing but the id is wrong: such a request can be answered, with that very id.
+fn served_all_the_same(envelope: &Envelope<'_>) -> bool {
+    envelope.get("jsonrpc") == Some("\"2.0\"")
+        && envelope.method().is_some()
+        && envelope.result().is_none()
+        && envelope.error().is_none()
+}
+
+fn unreadable<'a>(bytes: &'a [u8], error: &JsonError) -> Broken<'a> {
+    let (code, why) = match error {
+        JsonError::WrongKind { found: "an array", .. } => {
+            let why = "a batch: no revision since 2025-06-18 has them".to_owned();
+            (codes::INVALID_REQUEST, why)
+        }
+        JsonError::WrongKind { .. } => (codes::INVALID_REQUEST, error.to_string()),
+        _ if bytes.is_empty() => (codes::PARSE_ERROR, "an empty body".to_owned()),
+        _ => (codes::PARSE_ERROR, error.to_string()),
+    };
+    Broken { code, why, id: None, requirement: "R-BASE-01" }
+}
+
+fn request<'a>(envelope: &Envelope<'a>) -> Request<'a> {
+    let mut request = Request {
+        id: envelope.id().unwrap_or("null"),
+        method: envelope.method().unwrap_or_default().into_owned(),
+        params: envelope.params(),
+        meta: None,
+        meta_version: None,
+        name: None,
+        arguments: None,
+        nonce: None,
+    };
+    // One pass over the params instead of one for each member; the last of two equal names counts.
+    for member in request.params.and_then(|p| json::members(p).ok()).unwrap_or_default() {
+        match &*member.key() {
+            "_meta" => request.meta = Some(member.value),
+            "name" => request.name = serde_json::from_str(member.value).ok(),
+            "arguments" => request.arguments = Some(member.value),
+            _ => {}
+        }
+    }
+    request.meta_version = request.meta.and_then(|m| json::get_string(m, meta::PROTOCOL_VERSION));
+    if request.method == "tools/call" {
+        request.nonce = request.arguments.and_then(|a| json::get_string(a, "nonce"));
+    }
+    request
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn broken(bytes: &[u8]) -> (i64, Option<String>) {
+        match read(bytes, &mut Vec::new()) {
+            Incoming::Broken(broken) => (broken.code, broken.id.map(str::to_owned)),
+            other => panic!("{other:?}"),
+        }
+    }
+
+    #[test]
+    fn a_call_shows_its_nonce_and_nothing_of_it_is_changed() {
+        let text = br#"{"jsonrpc":"2.0","id":"7","method":"tools/call","params":{"name":"e\u0063ho",
+            "arguments":{"nonce":"n-1","x":1.0},"_meta":{"io.modelcontextprotocol/protocolVersion":"2026-07-28"}}}"#;
+        let Incoming::Request(request) = read(text, &mut Vec::new()) else { panic!("no request") };
+        assert_eq!((request.id, request.name.as_deref()), ("\"7\"", Some("echo")));
+        assert_eq!(request.nonce.as_deref(), Some("n-1"));
+        assert_eq!(request.arguments, Some(r#"{"nonce":"n-1","x":1.0}"#));
+        assert_eq!(request.meta_version.as_deref(), Some("2026-07-28"));
+    }
+
+    #[test]
+    fn a_nonce_is_a_string_among_the_arguments_of_a_call() {
+        for text in [
+            r#"{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"x","arguments":{"nonce":7}}}"#,
+            r#"{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"x","nonce":"n"}}"#,
+            r#"{"jsonrpc":"2.0","id":1,"method":"tools/list","params":{"arguments":{"nonce":"n"}}}"#,
+            r#"{"jsonrpc":"2.0","id":1,"method":"tools/call","params":[]}"#,
+        ] {
+            let Incoming::Request(request) = read(text.as_bytes(), &mut Vec::new()) else {
+                panic!("no request: {text}")
+            };
+            assert_eq!(request.nonce, None, "{text}");
+        }
+    }
+
+    #[test]
+    fn what_cannot_be_served_says_why() {
+        assert_eq!(broken(b"{"), (codes::PARSE_ERROR, None));
+        assert_eq!(broken(b""), (codes::PARSE_ERROR, None));
+        assert_eq!(broken(b"{\"a\":\"\xff\"}"), (codes::PARSE_ERROR, None));
+        assert_eq!(broken(b"[{}]"), (codes::INVALID_REQUEST, None));
+        let half = br#"{"jsonrpc":"2.0","id":3}"#;
+        assert_eq!(broken(half), (codes::INVALID_REQUEST, Some("3".into())));
+    }
+
+    #[test]
+    fn an_illegal_id_is_noted_and_served() {
+        let mut notes = Vec::new();
+        let text = br#"{"jsonrpc":"2.0","id":1.0,"method":"ping"}"#;
+        let Incoming::Request(request) = read(text, &mut notes) else { panic!("no request") };
+        assert_eq!((request.id, notes[0].requirement), ("1.0", "R-BASE-02"));
+    }
+
+    #[test]
+    fn a_deep_message_is_read_like_any_other() {
+        let deep = format!("{}{}", "[".repeat(200_000), "]".repeat(200_000));
+        let text = format!(
+            r#"{{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{{"name":"echo","arguments":{{"d":{deep},"nonce":"n"}}}}}}"#
+        );
+        let Incoming::Request(request) = read(text.as_bytes(), &mut Vec::new()) else {
+            panic!("no request")
+        };
+        assert_eq!(request.nonce.as_deref(), Some("n"));
+    }
+}

@@ -1,0 +1,165 @@
+//! `birdstrike faults`: proof that the checks can fail.
+
+use std::fmt::Write;
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+use birdstrike_engine::faults::{self, Caught, Standing};
+use birdstrike_engine::launch::Ground;
+use birdstrike_engine::plan::Selection;
+use birdstrike_engine::record::Gateway;
+use birdstrike_engine::template::Names;
+use birdstrike_engine::{EngineError, Options};
+use birdstrike_gateway::faults::Fault;
+use birdstrike_scenario::Catalogue;
+use birdstrike_scenario::fault::FaultPromise;
+use birdstrike_scenario::profile::Matrix;
+use clap::Args;
+
+use super::Done;
+use crate::{catalogue, output};
+
+/// Prove that the checks can fail: run the reference gateway with each of its faults.
+#[derive(Debug, Args)]
+pub(crate) struct Faults {
+    /// Only these faults
+    names: Vec<String>,
+    /// List the faults and what each must trip, and run nothing
+    #[arg(long)]
+    list: bool,
+}
+
+impl Faults {
+    pub(crate) async fn run(self) -> Done {
+        let loaded = catalogue::load(None)?;
+        let pairs = pairs(&loaded.catalogue)?;
+        let wanted =
+            |promise: &FaultPromise| self.names.is_empty() || self.names.contains(&promise.name);
+        let pairs: Vec<_> = pairs.into_iter().filter(|(_, promise)| wanted(promise)).collect();
+        if pairs.is_empty() {
+            let text =
+                format!("no fault `{}`: see `birdstrike faults --list`", self.names.join(" "));
+            return Err(EngineError::Usage(text));
+        }
+        if self.list {
+            output::print(&list(&pairs));
+            return Ok(0);
+        }
+        let options = options(&loaded)?;
+        prove(&options, &pairs, self.names.is_empty()).await
+    }
+}
+
+type Pair<'a> = (&'static Fault, &'a FaultPromise);
+
+/// Every fault of the gateway with its promise; one without the other is a mistake.
+fn pairs(catalogue: &Catalogue) -> Result<Vec<Pair<'_>>, EngineError> {
+    let all: Vec<&'static Fault> =
+        birdstrike_gateway::faults::all().iter().copied().flatten().collect();
+    let mut pairs = Vec::new();
+    for fault in &all {
+        let promise = catalogue.faults.iter().find(|promise| promise.name == fault.name);
+        let promise = promise.ok_or_else(|| {
+            let name = fault.name;
+            EngineError::Harness(format!("fault `{name}` promises nothing under scenarios/faults"))
+        })?;
+        pairs.push((*fault, promise));
+    }
+    let orphan = catalogue.faults.iter().find(|promise| all.iter().all(|f| f.name != promise.name));
+    match orphan {
+        Some(promise) => {
+            let (file, name) = (&promise.file, &promise.name);
+            Err(EngineError::Harness(format!("{file}: the gateway has no fault `{name}`")))
+        }
+        None => Ok(pairs),
+    }
+}
+
+fn list(pairs: &[Pair<'_>]) -> String {
+    let mut out = String::new();
+    for (fault, promise) in pairs {
+        let touches: Vec<_> = promise.touches.iter().map(|surface| surface.slug()).collect();
+        let _ = writeln!(out, "{} ({})\n  {}", fault.name, touches.join(" "), fault.mistake);
+        for id in &promise.trips {
+            let _ = writeln!(out, "    trips {id}");
+        }
+    }
+    let _ = writeln!(out, "{} faults", pairs.len());
+    out
+}
+
+fn options(loaded: &catalogue::Loaded) -> Result<Options, EngineError> {
+    let shipped = catalogue::profile(&loaded.catalogue, "reference")?;
+    let birdstrike = std::env::current_exe()
+        .map_err(|error| EngineError::io("the path of birdstrike itself", &error))?;
+    let http = birdstrike_engine::client::http::client()
+        .map_err(|error| EngineError::Harness(format!("no HTTP client: {error}")))?;
+    let deadline = Duration::from_secs(2);
+    let extra = Names::new();
+    Ok(Options {
+        catalogue: Arc::clone(&loaded.catalogue),
+        scenario_set: loaded.hash.clone(),
+        profile: Arc::new(shipped),
+        gateway: Gateway { name: "reference".into(), ..Gateway::default() },
+        matrix: Matrix::Full,
+        selection: Selection::default(),
+        jobs: None,
+        ground: Ground { birdstrike, install: None, extra, deadline, http, running: None },
+    })
+}
+
+async fn prove(options: &Options, pairs: &[Pair<'_>], all: bool) -> Done {
+    let started = Instant::now();
+    let clean = faults::standing(options, None).await?;
+    if let Some(id) = clean.broken().next() {
+        let text = format!("{id} does not hold on the right gateway: mend that first");
+        return Err(EngineError::Harness(text));
+    }
+    let mut caught = Vec::new();
+    for (fault, promise) in pairs {
+        let faulty = faults::standing(options, Some(fault.name)).await?;
+        let one = faults::compare(promise, &clean, &faulty);
+        output::print(&line(&one));
+        caught.push(one);
+    }
+    let escaped = caught.iter().filter(|one| !one.as_promised()).count();
+    let mut out = String::new();
+    if all {
+        never_tripped(&mut out, &clean, &caught);
+    }
+    let seconds = started.elapsed().as_secs_f64();
+    let _ = writeln!(
+        out,
+        "{} of {} faults caught as promised, {} checks, {seconds:.1} s",
+        caught.len() - escaped,
+        caught.len(),
+        clean.len()
+    );
+    output::print(&out);
+    Ok(u8::from(escaped > 0))
+}
+
+fn line(one: &Caught) -> String {
+    let mut out = String::new();
+    let word = if one.as_promised() { "caught " } else { "ESCAPED" };
+    let _ = writeln!(out, "{word} {:<44} {} checks tripped", one.name, one.tripped.len());
+    for id in &one.missed {
+        let _ = writeln!(out, "        did not trip {id}");
+    }
+    for id in &one.outside {
+        let _ = writeln!(out, "        tripped {id}, whose surface it does not name");
+    }
+    out
+}
+
+/// Checks that no fault tripped have not been shown to be able to fail.
+fn never_tripped(out: &mut String, clean: &Standing, caught: &[Caught]) {
+    let never: Vec<&str> =
+        clean.ids().filter(|id| caught.iter().all(|one| !one.tripped.contains(*id))).collect();
+    if !never.is_empty() {
+        let _ = writeln!(out, "{} checks are tripped by no fault:", never.len());
+        for id in never {
+            let _ = writeln!(out, "  {id}");
+        }
+    }
+}

@@ -1,0 +1,432 @@
+//! Judging one check: both legs in, what holds and what became of the value out.
+
+use birdstrike_judge::compare::{Allowances, Pattern, Sameness, compare};
+use birdstrike_judge::{Blame, Doc, Fidelity, Pointer};
+use birdstrike_scenario::Check;
+use birdstrike_scenario::check::{Expect, Precision, Target};
+use birdstrike_wire::Revision;
+
+use super::fire::Fired;
+use crate::client::{Body, Ending};
+use crate::launch::{DIRECT, Launch};
+use crate::nonce;
+use crate::plan::Cell;
+use crate::render;
+
+/// What a check came to.
+#[derive(Clone, Debug)]
+pub struct Judged {
+    /// Whether the expectation holds.
+    pub holds: bool,
+    /// What became of the value or the call.
+    pub fidelity: Fidelity,
+    /// Whose fault it is when it does not hold.
+    pub blame: Blame,
+    /// One sentence.
+    pub message: String,
+    /// Each difference in words.
+    pub differences: Vec<String>,
+}
+
+impl Judged {
+    /// The plain pass.
+    pub fn intact() -> Self {
+        Self::holding(Fidelity::Intact, "")
+    }
+
+    pub(super) fn holding(fidelity: Fidelity, message: &str) -> Self {
+        let (message, differences) = (message.to_owned(), Vec::new());
+        Self { holds: true, fidelity, blame: Blame::Gateway, message, differences }
+    }
+
+    pub(super) fn broken(fidelity: Fidelity, message: String) -> Self {
+        Self { holds: false, fidelity, blame: Blame::Gateway, message, differences: Vec::new() }
+    }
+
+    /// A mistake of a scenario or of ours: never the gateway's.
+    fn harness(message: String) -> Self {
+        Self { blame: Blame::Harness, ..Self::broken(Fidelity::Altered, message) }
+    }
+}
+
+/// What judging needs besides the check.
+pub(super) struct Context<'a> {
+    pub(super) launch: &'a Launch,
+    pub(super) cell: &'a Cell,
+    pub(super) fired: &'a [Fired],
+}
+
+impl<'a> Context<'a> {
+    /// The call that a check speaks of: by its step's name, or the first.
+    pub(super) fn step(&self, of: Option<&str>) -> Option<&'a Fired> {
+        let Some(name) = of else {
+            return self.fired.first();
+        };
+        let entry = format!("{name}.0");
+        self.fired.iter().find(|fired| fired.name == name || fired.name == entry)
+    }
+
+    /// Judges a check; the error is why it cannot be judged: nothing reached the canary, and what
+    /// was never sent can neither arrive nor be lost.
+    pub(super) fn judge(&self, fired: &Fired, check: &Check) -> Result<Judged, String> {
+        if fired.upstream.calls == 0 {
+            return Err("the gateway never called the canary".to_owned());
+        }
+        Ok(match &check.expect {
+            Expect::Intact { place, same } => self.intact(fired, place, *same),
+            Expect::Equals { place, json, same } => self.equals(fired, place, json, *same),
+            Expect::Absent { place } => self.absent(fired, place),
+            Expect::Count { calls } => count(fired, *calls),
+            Expect::Refused { cause, or_intact } => self.refused(fired, cause, *or_intact),
+            Expect::SameAs { step, place, same } => self.same_as(fired, step, place, *same),
+            Expect::Flagged => flagged(fired),
+            Expect::Packed => packed(self.fired, fired),
+            Expect::Mirrored => mirrored(fired),
+            Expect::Valid | Expect::AcrossRoutes { .. } => Judged::intact(),
+        })
+    }
+
+    /// The fate of a value, for the comparison across routes.
+    pub(super) fn fate(&self, fired: &Fired, place: &Target) -> Judged {
+        self.intact(fired, place, Precision::Value)
+    }
+
+    fn intact(&self, fired: &Fired, place: &Target, same: Precision) -> Judged {
+        let pointer = render::pointer(place, &fired.slots);
+        let sent = match &fired.upstream.body {
+            Some(body @ (Body::Result(_) | Body::Error(_))) => body,
+            Some(Body::Large(_)) => return large(fired),
+            Some(Body::Nothing(_)) | None => {
+                return Judged::harness(
+                    "the canary sent no JSON-RPC response to compare with".into(),
+                );
+            }
+        };
+        let came = &fired.answer.body;
+        let (Some(up), Some(down)) = (sent.bytes(), came.bytes()) else {
+            return nothing_came(fired);
+        };
+        match (sent, came) {
+            (Body::Result(_), Body::Error(_)) => {
+                let message = format!("the call was refused: {}", fired.answer.words);
+                return Judged::broken(Fidelity::Refused, message);
+            }
+            (Body::Error(_), Body::Result(_)) => {
+                let message = "the upstream's JSON-RPC error arrived as a result".to_owned();
+                return Judged::broken(Fidelity::Lost, message);
+            }
+            _ => {}
+        }
+        self.compare(up, down, &pointer, same)
+    }
+
+    fn compare(&self, up: &[u8], down: &[u8], pointer: &str, same: Precision) -> Judged {
+        let (up, down) = match (Doc::scan(up), Doc::scan(down)) {
+            (Ok(up), Ok(down)) => (up, down),
+            (Err(error), _) => return Judged::harness(format!("the canary's answer: {error}")),
+            (_, Err(error)) => {
+                return Judged::broken(
+                    Fidelity::Altered,
+                    format!("the answer is no JSON: {error}"),
+                );
+            }
+        };
+        let Ok(base) = Pointer::parse(pointer) else {
+            return Judged::harness(format!("`{pointer}` is no JSON Pointer"));
+        };
+        let (sent, came) = (up.at(&base), down.at(&base));
+        if sent.is_none() && came.is_none() {
+            return Judged::harness(format!("the canary sent nothing at {pointer}"));
+        }
+        let comparison = compare(sent, came, &base, &self.allowances());
+        let wanted = sameness(same);
+        if comparison.holds(wanted) {
+            return Judged::intact();
+        }
+        let differences: Vec<String> = comparison
+            .breaking(wanted)
+            .map(|difference| {
+                format!("{}: {}", shown(difference.pointer.as_str()), difference.detail)
+            })
+            .collect();
+        let fidelity = comparison.fidelity(wanted);
+        let more = match differences.len() + comparison.suppressed {
+            0 | 1 => String::new(),
+            count => format!(" (and {} more)", count - 1),
+        };
+        let first = differences
+            .first()
+            .cloned()
+            .unwrap_or_else(|| format!("{} differs in its bytes", shown(pointer)));
+        Judged { differences, ..Judged::broken(fidelity, format!("{first}{more}")) }
+    }
+
+    fn equals(&self, fired: &Fired, place: &Target, json: &str, same: Precision) -> Judged {
+        let pointer = render::pointer(place, &fired.slots);
+        let wanted = render::fill(json, &fired.nonce);
+        let Some(down) = fired.answer.body.bytes() else {
+            return nothing_came(fired);
+        };
+        let (Ok(wanted), Ok(down), Ok(base)) =
+            (Doc::scan(wanted.as_bytes()), Doc::scan(down), Pointer::parse(&pointer))
+        else {
+            return Judged::harness("`equals` cannot be compared: no JSON".into());
+        };
+        let none = Allowances::default();
+        let comparison = compare(Some(wanted.root()), down.at(&base), &base, &none);
+        if comparison.holds(sameness(same)) {
+            return Judged::intact();
+        }
+        let first = comparison.differences.first().map(|difference| difference.detail.clone());
+        let message = format!("{}: {}", shown(&pointer), first.unwrap_or_default());
+        Judged::broken(comparison.fidelity(sameness(same)), message)
+    }
+
+    fn absent(&self, fired: &Fired, place: &Target) -> Judged {
+        let pointer = render::pointer(place, &fired.slots);
+        let Some(down) = fired.answer.body.bytes() else {
+            return nothing_came(fired);
+        };
+        let (Ok(doc), Ok(at)) = (Doc::scan(down), Pointer::parse(&pointer)) else {
+            return Judged::harness(format!("{pointer} cannot be looked up"));
+        };
+        match doc.at(&at) {
+            None => Judged::intact(),
+            Some(node) => {
+                let value = crate::evidence::excerpt(node.bytes(), 80);
+                Judged::broken(Fidelity::Added, format!("{} is there: {value}", shown(&pointer)))
+            }
+        }
+    }
+
+    fn refused(&self, fired: &Fired, cause: &[String], or_intact: bool) -> Judged {
+        let answer = &fired.answer;
+        if !answer.flagged {
+            return self.arrived(fired, or_intact);
+        }
+        if fired.transcript.is_late() {
+            return Judged::broken(
+                Fidelity::Unreachable,
+                "the refusal did not come in time".into(),
+            );
+        }
+        if let Body::Nothing(why) = &answer.body
+            && answer.words.is_empty()
+        {
+            return Judged::broken(Fidelity::Unreachable, format!("no refusal came: {why}"));
+        }
+        let data = answer.body.bytes().map(String::from_utf8_lossy).unwrap_or_default();
+        let said = format!("{} {data}", answer.words).to_lowercase();
+        if cause.is_empty() || cause.iter().any(|word| said.contains(&word.to_lowercase())) {
+            return Judged::holding(Fidelity::Refused, &format!("refused: {}", answer.words));
+        }
+        let message = format!(
+            "refused, but with none of the true cause's words ({}): {}",
+            cause.join(", "),
+            answer.words
+        );
+        Judged::broken(Fidelity::Refused, message)
+    }
+
+    /// A result came although a refusal was due.
+    fn arrived(&self, fired: &Fired, or_intact: bool) -> Judged {
+        let whole = match (&fired.upstream.body, &fired.answer.body) {
+            (Some(Body::Result(up)), Body::Result(down)) => {
+                self.compare(up, down, "", Precision::Value)
+            }
+            (Some(Body::Large(_)), _) => large(fired),
+            _ => Judged::broken(
+                Fidelity::Altered,
+                "a success was made of an answer that is none".into(),
+            ),
+        };
+        if whole.holds && or_intact {
+            return whole;
+        }
+        let message = if whole.holds {
+            "a whole result came where a refusal was due".to_owned()
+        } else {
+            format!("a success came that is not what the upstream sent: {}", whole.message)
+        };
+        Judged { differences: whole.differences, ..Judged::broken(whole.fidelity, message) }
+    }
+
+    fn same_as(&self, fired: &Fired, step: &str, place: &Target, same: Precision) -> Judged {
+        let Some(other) = self.step(Some(step)) else {
+            return Judged::harness(format!("step `{step}` was not fired"));
+        };
+        let (Some(one), Some(two)) = (fired.answer.body.bytes(), other.answer.body.bytes()) else {
+            return nothing_came(fired);
+        };
+        let clean = |bytes: &[u8], nonce: &str| {
+            nonce::erase(&String::from_utf8_lossy(bytes), &[nonce]).into_bytes()
+        };
+        let (one, two) = (clean(one, &fired.nonce), clean(two, &other.nonce));
+        self.compare(&two, &one, &render::pointer(place, &fired.slots), same)
+    }
+
+    /// What the revisions of the two legs, and the profile, make legitimate: members that the
+    /// client's revision defines are not `added`, those that only the upstream's defines are not
+    /// `lost`, and a gateway may say that it is the server (R-BASE-05, R-BASE-15).
+    fn allowances(&self) -> Allowances {
+        const RESULT_TYPE: &str = "/resultType";
+        const SERVER_INFO: &str = "/_meta/io.modelcontextprotocol~1serverInfo";
+        if self.cell.route == DIRECT {
+            return Allowances::default();
+        }
+        let patterns = |list: &[&str]| {
+            list.iter().filter_map(|text| Pattern::parse(text).ok()).collect::<Vec<_>>()
+        };
+        let new = |revision: Revision| revision.has_result_type();
+        let (up, down) = (new(self.launch.upstream), new(self.cell.revision));
+        let mut allow = Allowances::default();
+        if down {
+            allow.added = patterns(&[RESULT_TYPE, SERVER_INFO]);
+            allow.altered = patterns(&[SERVER_INFO]);
+        }
+        if up && !down {
+            allow.lost = patterns(&[RESULT_TYPE, SERVER_INFO]);
+        }
+        let fits = |list: &[String], word: &str| list.is_empty() || list.iter().any(|w| w == word);
+        for declared in &self.launch.profile().declares {
+            let here = fits(&declared.routes, &self.cell.route)
+                && fits(&declared.revisions, self.cell.revision.as_str());
+            if here {
+                let adds: Vec<&str> = declared.adds.iter().map(String::as_str).collect();
+                allow.added.extend(patterns(&adds));
+            }
+        }
+        allow
+    }
+}
+
+fn sameness(same: Precision) -> Sameness {
+    match same {
+        Precision::Value => Sameness::Value,
+        Precision::Json => Sameness::Json,
+        Precision::Bytes => Sameness::Bytes,
+    }
+}
+
+fn shown(pointer: &str) -> &str {
+    if pointer.is_empty() { "the whole" } else { pointer }
+}
+
+/// The upstream answered and the client has nothing to compare.
+fn nothing_came(fired: &Fired) -> Judged {
+    match &fired.answer.body {
+        Body::Large(capture) => {
+            let message = format!("{} bytes came, too many to be compared", capture.len());
+            Judged::broken(Fidelity::Altered, message)
+        }
+        Body::Nothing(why)
+            if fired.transcript.ending == Ending::Complete && fired.entry.is_some() =>
+        {
+            let words = &fired.answer.words;
+            let said = if words.is_empty() { String::new() } else { format!(": {words}") };
+            Judged::broken(Fidelity::Lost, format!("{why}{said}"))
+        }
+        Body::Nothing(why) => Judged::broken(Fidelity::Unreachable, why.clone()),
+        Body::Result(_) | Body::Error(_) => Judged::intact(),
+    }
+}
+
+/// Answers too large to be held are compared by their ends and their length.
+fn large(fired: &Fired) -> Judged {
+    let (Some(Body::Large(up)), Body::Large(down)) = (&fired.upstream.body, &fired.answer.body)
+    else {
+        let came = fired.answer.body.bytes().map_or(0, <[u8]>::len);
+        let message = format!("{came} bytes came of {}", fired.upstream.bytes);
+        return Judged::broken(Fidelity::Lost, message);
+    };
+    let (head, tail) = (render::marker(&fired.nonce, "head"), render::marker(&fired.nonce, "tail"));
+    let holds = |bytes: &[u8], marker: &str| {
+        bytes.windows(marker.len()).any(|window| window == marker.as_bytes())
+    };
+    if !holds(down.head(), &head) {
+        return Judged::broken(Fidelity::Lost, "the beginning of the text is not there".into());
+    }
+    if !holds(down.tail(), &tail) {
+        return Judged::broken(Fidelity::Lost, "the end of the text is not there".into());
+    }
+    // The envelopes differ by an id and a few members; a text cut in the middle by far more.
+    if down.len().abs_diff(up.len()) > 4_096 {
+        let message = format!("{} bytes became {}", up.len(), down.len());
+        return Judged::broken(Fidelity::Altered, message);
+    }
+    Judged::intact()
+}
+
+fn count(fired: &Fired, wanted: u32) -> Judged {
+    let calls = fired.upstream.calls;
+    if calls == wanted as usize {
+        return Judged::intact();
+    }
+    let fidelity = if calls > wanted as usize { Fidelity::Added } else { Fidelity::Lost };
+    Judged::broken(fidelity, format!("the upstream was called {calls} times, not {wanted}"))
+}
+
+/// The client is told a failure exactly when the upstream told one, or told nothing readable.
+fn flagged(fired: &Fired) -> Judged {
+    let failed = match &fired.upstream.body {
+        Some(body) => crate::client::answer::failure(body).0,
+        None => true,
+    };
+    match (failed, fired.answer.flagged) {
+        (true, false) => Judged::broken(
+            Fidelity::Lost,
+            "the upstream failed and the client was told a success".into(),
+        ),
+        (false, true) => {
+            let words = &fired.answer.words;
+            let message =
+                format!("the upstream succeeded and the client was told a failure: {words}");
+            Judged::broken(Fidelity::Refused, message)
+        }
+        _ => Judged::intact(),
+    }
+}
+
+/// A typed part stands as JSON in a text block of the same answer too.
+fn mirrored(fired: &Fired) -> Judged {
+    let answer = fired.outer.as_deref().unwrap_or(&fired.answer);
+    let Some(doc) = answer.body.bytes().and_then(|bytes| Doc::scan(bytes).ok()) else {
+        return nothing_came(fired);
+    };
+    let at = |pointer: &str| doc.at(&Pointer::parse(pointer).ok()?);
+    let Some(typed) = at("/structuredContent") else {
+        return Judged::intact();
+    };
+    let texts = (0..64).map_while(|block| {
+        at(&format!("/content/{block}"))?;
+        Some(at(&format!("/content/{block}/text")).and_then(|node| node.string()))
+    });
+    for text in texts.flatten() {
+        let text = text.text().into_owned();
+        let same = Doc::scan(text.as_bytes()).is_ok_and(|copy| {
+            let (root, none) = (Pointer::root(), Allowances::default());
+            compare(Some(typed), Some(copy.root()), &root, &none).holds(Sameness::Value)
+        });
+        if same {
+            return Judged::intact();
+        }
+    }
+    Judged::broken(Fidelity::Lost, "no text block holds the typed part as JSON".into())
+}
+
+/// Every call has its own entry, in order: none misses, none is too many, and no entry carries
+/// what belongs to another.
+fn packed(all: &[Fired], fired: &Fired) -> Judged {
+    if let Some(first) = fired.packing.first() {
+        let differences = fired.packing.to_vec();
+        return Judged { differences, ..Judged::broken(Fidelity::Lost, first.clone()) };
+    }
+    for (at, one) in all.iter().enumerate().filter(|(_, one)| one.entry.is_some()) {
+        let entry = String::from_utf8_lossy(one.entry.as_deref().unwrap_or_default());
+        if one.siblings.iter().any(|sibling| entry.contains(sibling)) {
+            let message = format!("entry {at} carries what belongs to another call");
+            return Judged::broken(Fidelity::Altered, message);
+        }
+    }
+    Judged::intact()
+}

@@ -1,0 +1,114 @@
+//! The check that every call carries: does the answer obey the protocol of the client's revision?
+//!
+//! Blame follows the upstream leg: what the canary itself sent wrong, on purpose, is not held
+//! against a gateway that passed it on.
+
+use birdstrike_judge::schema::{McpSchemas, SchemaError, SchemaOutcome};
+use birdstrike_judge::{Doc, Fidelity, Pointer};
+use birdstrike_wire::Revision;
+
+use super::fire::Fired;
+use super::judging::{Context, Judged};
+use crate::client::{Answer, Body};
+use crate::launch::DIRECT;
+
+/// Judges one call.
+pub(super) fn judge(context: &Context<'_>, fired: &Fired) -> Judged {
+    let answer: &Answer = fired.outer.as_deref().unwrap_or(&fired.answer);
+    if let Some(first) = answer.breaks.first() {
+        let fidelity = match answer.body {
+            Body::Nothing(_) => Fidelity::Unreachable,
+            _ => Fidelity::Altered,
+        };
+        let differences = answer.breaks.clone();
+        return Judged { differences, ..Judged::broken(fidelity, first.clone()) };
+    }
+    let revision = context.cell.revision;
+    match &answer.body {
+        Body::Result(result) => {
+            let schema = schema(context, fired, result, revision);
+            if schema.holds { output_schema(context, fired, result) } else { schema }
+        }
+        Body::Error(error) => {
+            judged("the error object", &McpSchemas::validate_error(error), revision)
+        }
+        Body::Large(_) | Body::Nothing(_) => Judged::intact(),
+    }
+}
+
+fn schema(context: &Context<'_>, fired: &Fired, result: &[u8], revision: Revision) -> Judged {
+    let schemas = McpSchemas::shared();
+    let outcome = schemas.validate_result(revision, "tools/call", result);
+    let passed_on = fired.outer.is_none() && context.cell.route != DIRECT;
+    if outcome.is_invalid() && passed_on && upstream_is_invalid(context, fired) {
+        return Judged::holding(Fidelity::Intact, "as invalid as the upstream sent it");
+    }
+    judged("the result", &outcome, revision)
+}
+
+fn upstream_is_invalid(context: &Context<'_>, fired: &Fired) -> bool {
+    match &fired.upstream.body {
+        Some(Body::Result(sent)) => {
+            let revision = context.launch.upstream;
+            let outcome = McpSchemas::shared().validate_result(revision, "tools/call", sent);
+            outcome.is_invalid()
+        }
+        _ => false,
+    }
+}
+
+/// The typed part against the `outputSchema` that the client's listing shows (R-TOOLS-13). Failed
+/// results are exempt, as implementations have it (wire facts, section 9). The listing is read in
+/// the revision that the profile prefers; results in other revisions are not held to it.
+fn output_schema(context: &Context<'_>, fired: &Fired, result: &[u8]) -> Judged {
+    if fired.outer.is_some() || context.cell.revision != context.launch.preferred() {
+        return Judged::intact();
+    }
+    let Some(listed) = context.launch.listed_schema(&context.cell.route, &fired.tool) else {
+        return Judged::intact();
+    };
+    let Some(came) = typed_part(result) else {
+        return Judged::intact();
+    };
+    let report = listed.validate(came);
+    if !report.outcome.is_invalid() {
+        return Judged::intact();
+    }
+    let sent = match &fired.upstream.body {
+        Some(Body::Result(sent)) => typed_part(sent),
+        _ => None,
+    };
+    let own = context.launch.canary_schema(&fired.tool);
+    let upstream_breaks =
+        own.zip(sent).is_some_and(|(schema, sent)| schema.validate(sent).outcome.is_invalid());
+    if upstream_breaks && context.cell.route != DIRECT {
+        return Judged::holding(Fidelity::Intact, "breaks its outputSchema as the upstream did");
+    }
+    if context.cell.route == DIRECT {
+        // The canary breaks its own outputSchema only where a scenario wants it to.
+        return Judged::intact();
+    }
+    judged("structuredContent", &report.outcome, context.cell.revision)
+}
+
+/// The typed part of a result that is no failure.
+fn typed_part(result: &[u8]) -> Option<&[u8]> {
+    let doc = Doc::scan(result).ok()?;
+    let at = |pointer: &str| doc.at(&Pointer::parse(pointer).ok()?);
+    if at("/isError").and_then(|node| node.boolean()) == Some(true) {
+        return None;
+    }
+    let span = at("/structuredContent")?.span();
+    result.get(span)
+}
+
+fn judged(what: &str, outcome: &SchemaOutcome, revision: Revision) -> Judged {
+    let errors = outcome.errors();
+    let Some(first) = errors.first().filter(|_| outcome.is_invalid()) else {
+        return Judged::intact();
+    };
+    let said = |error: &SchemaError| format!("{}: {}", error.instance, error.message);
+    let message = format!("{what} breaks its schema at {revision}: {}", said(first));
+    let differences = errors.iter().map(said).collect();
+    Judged { differences, ..Judged::broken(Fidelity::Altered, message) }
+}

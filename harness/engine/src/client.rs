@@ -1,0 +1,11 @@
+//! The client: calls a gateway (or, for the direct column, the canary) and keeps every byte.
+
+pub mod answer;
+pub mod batch;
+pub mod http;
+pub mod session;
+pub mod transcript;
+
+pub use answer::{Answer, Body};
+pub use session::{Endpoint, Session};
+pub use transcript::{Ending, Transcript};

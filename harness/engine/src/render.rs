@@ -1,0 +1,237 @@
+//! From a scenario's answer to what the canary says: markers filled, outcome rendered in a shape.
+
+use std::collections::BTreeMap;
+use std::time::Duration;
+
+use birdstrike_canary as plan;
+use birdstrike_scenario::check::Target;
+use birdstrike_scenario::scenario::{
+    AnswerSpec, Delivery, Ending, Form, Framing, LineEnd, OutcomeSpec, RawSpec, Size, SseStyle,
+};
+use birdstrike_wire::Revision;
+use birdstrike_wire::shape::{Outcome, text_block};
+
+/// A limit that a profile does not name: what `below`, `at` and `above` are measured from.
+pub const DEFAULT_LIMIT: u64 = 131_072;
+
+/// What an answer needs to know of the call that it is made for.
+#[derive(Clone, Copy, Debug)]
+pub struct Context<'a> {
+    /// The call's nonce, part of every marker.
+    pub nonce: &'a str,
+    /// The revision that the upstream speaks.
+    pub revision: Revision,
+    /// The encoding of the upstream's answer.
+    pub encoding: plan::Encoding,
+    /// The gateway's limit on an upstream's body, in bytes.
+    pub limit: u64,
+}
+
+/// An answer ready for the canary's script.
+#[derive(Clone, Debug)]
+pub struct Prepared {
+    /// What the canary does.
+    pub plan: plan::Plan,
+    /// Where each slot stands in the result or error object.
+    pub slots: BTreeMap<String, String>,
+}
+
+/// Makes the answer for one call.
+///
+/// # Errors
+/// In words, when the revision has no place for a part of the outcome.
+pub fn prepare(spec: &AnswerSpec, context: &Context<'_>) -> Result<Prepared, String> {
+    let mut slots = BTreeMap::new();
+    let answer = match &spec.form {
+        Form::Builtin => plan::Answer::Builtin,
+        Form::Outcome(outcome) => {
+            let outcome = fill_outcome(outcome, context.nonce);
+            let rendered = outcome.render(context.revision).map_err(|error| error.to_string())?;
+            slots.clone_from(&rendered.slots);
+            plan::Answer::from(rendered)
+        }
+        Form::Raw(raw) => raw_answer(raw, context.nonce),
+        Form::Oversized(oversized) => {
+            let total = bytes(oversized.size, context.limit);
+            let (head, tail) = (marker(context.nonce, "head"), marker(context.nonce, "tail"));
+            let made = plan::Oversized::text(total, context.revision, &head, &tail);
+            plan::Answer::Oversized(made)
+        }
+    };
+    let delivery = deliver(&spec.delivery, context.encoding);
+    Ok(Prepared { plan: plan::Plan { answer, delivery }, slots })
+}
+
+/// The text of a marker: unique for the call, and made of letters, digits and hyphens only, so
+/// that no coding changes it.
+pub fn marker(nonce: &str, name: &str) -> String {
+    format!("{nonce}-{name}")
+}
+
+/// Fills `«name»` with the markers of a call. `«id»` stays for the canary to fill.
+pub fn fill(text: &str, nonce: &str) -> String {
+    let mut out = String::with_capacity(text.len());
+    let mut rest = text;
+    while let Some(start) = rest.find('«') {
+        let Some(length) = rest[start..].find('»') else {
+            break;
+        };
+        let name = &rest[start + '«'.len_utf8()..start + length];
+        out.push_str(&rest[..start]);
+        match name {
+            "id" => out.push_str(plan::ID),
+            name => out.push_str(&marker(nonce, name)),
+        }
+        rest = &rest[start + length + '»'.len_utf8()..];
+    }
+    out.push_str(rest);
+    out
+}
+
+/// The size of an oversized answer, in bytes.
+pub fn bytes(size: Size, limit: u64) -> u64 {
+    match size {
+        Size::Below => limit.saturating_sub(1),
+        Size::At => limit,
+        Size::Above => limit + 1,
+        Size::X64 => limit.saturating_mul(64),
+        Size::Bytes(bytes) => bytes,
+    }
+}
+
+/// The pointer of a place in an answer: by the slots of the rendered outcome, or, for bytes that
+/// nobody rendered, where every shape so far puts it.
+pub fn pointer(target: &Target, slots: &BTreeMap<String, String>) -> String {
+    match target {
+        Target::At(pointer) => pointer.clone(),
+        Target::Slot(slot) => slots.get(slot).cloned().unwrap_or_else(|| usual(slot)),
+    }
+}
+
+fn usual(slot: &str) -> String {
+    match slot.split_once('.').unwrap_or((slot, "")) {
+        ("result" | "rpc-error" | "task", "") => String::new(),
+        ("text", _) => "/content/0/text".into(),
+        ("data", _) => "/structuredContent".into(),
+        ("meta", _) => "/_meta".into(),
+        ("error", _) => "/isError".into(),
+        ("block", at) => format!("/content/{at}"),
+        ("rpc-error" | "extra", name) => format!("/{name}"),
+        (other, _) => format!("/{other}"),
+    }
+}
+
+fn fill_outcome(spec: &OutcomeSpec, nonce: &str) -> Outcome {
+    let fill = |text: &String| fill(text.trim(), nonce);
+    let text = spec.text.as_deref().map(|text| text_block(&self::fill(text, nonce)));
+    Outcome {
+        blocks: text.into_iter().chain(spec.blocks.iter().map(fill)).collect(),
+        data: spec.data.as_ref().map(fill),
+        meta: spec.meta.as_ref().map(fill),
+        error: spec.error,
+        extra: spec.extra.iter().map(|(name, value)| (name.clone(), fill(value))).collect(),
+        task: spec.task.as_ref().map(fill),
+        rpc_error: spec.rpc_error.as_ref().map(fill),
+    }
+}
+
+fn raw_answer(raw: &RawSpec, nonce: &str) -> plan::Answer {
+    let rendered = |member, body: &String| {
+        let body = fill(body.trim(), nonce);
+        plan::Answer::Rendered { member, body }
+    };
+    match (&raw.result, &raw.error, &raw.message, &raw.body) {
+        (Some(result), ..) => rendered("result", result),
+        (_, Some(error), ..) => rendered("error", error),
+        (_, _, Some(message), _) => plan::Answer::Message(fill(message.trim(), nonce)),
+        (.., body) => {
+            let body = body.as_deref().unwrap_or_default();
+            plan::Answer::Bytes(unescape(&fill(body, nonce)))
+        }
+    }
+}
+
+/// `\xNN` is one byte; every other character is its UTF-8.
+fn unescape(text: &str) -> Vec<u8> {
+    let mut out = Vec::with_capacity(text.len());
+    let mut rest = text.as_bytes();
+    while let [first, tail @ ..] = rest {
+        let hex = tail.strip_prefix(b"x").and_then(|digits| digits.get(..2));
+        let byte = hex
+            .filter(|_| *first == b'\\')
+            .and_then(|digits| std::str::from_utf8(digits).ok())
+            .and_then(|digits| u8::from_str_radix(digits, 16).ok());
+        match byte {
+            Some(byte) => {
+                out.push(byte);
+                rest = &tail[3..];
+            }
+            None => {
+                out.push(*first);
+                rest = tail;
+            }
+        }
+    }
+    out
+}
+
+fn deliver(spec: &Delivery, encoding: plan::Encoding) -> plan::Delivery {
+    let usual = plan::Delivery::of(encoding);
+    plan::Delivery {
+        framing: match spec.framing {
+            Framing::ContentLength => usual.framing,
+            Framing::Chunked => plan::Framing::Chunked,
+        },
+        gzip: spec.gzip,
+        status: spec.status.unwrap_or(usual.status),
+        headers: spec.headers.iter().map(|(n, v)| (n.clone(), v.clone())).collect(),
+        delay: Duration::from_millis(spec.delay_ms),
+        ending: match spec.ending {
+            Ending::Whole => plan::Ending::Whole,
+            Ending::CloseBeforeHeaders => plan::Ending::CloseBeforeHeaders,
+            Ending::CutAfter(bytes) => plan::Ending::CutAfter(bytes),
+            Ending::NeverAnswer => plan::Ending::NeverAnswer,
+            Ending::EndlessComments => {
+                plan::Ending::EndlessComments { every: Duration::from_millis(1) }
+            }
+        },
+        sse: style(&spec.sse),
+        encoding,
+    }
+}
+
+fn style(spec: &SseStyle) -> plan::SseStyle {
+    plan::SseStyle {
+        line_end: match spec.line_end {
+            LineEnd::Lf => plan::LineEnd::Lf,
+            LineEnd::Crlf => plan::LineEnd::CrLf,
+            LineEnd::Cr => plan::LineEnd::Cr,
+        },
+        bom: spec.bom,
+        data_lines: if spec.split_data { 2 } else { 1 },
+        priming: spec.priming,
+        comment: spec.comment.then(|| "keep-alive".to_owned()),
+        chunk: spec.piece,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn markers_are_filled_and_ids_left_alone() {
+        assert_eq!(fill("a «text» b «id» «", "bs1"), "a bs1-text b «id» «");
+    }
+
+    #[test]
+    fn bytes_are_unescaped() {
+        assert_eq!(unescape("a\\xffb\\xg1\\n"), b"a\xffb\\xg1\\n");
+    }
+
+    #[test]
+    fn sizes_count_from_the_limit() {
+        let all = [Size::Below, Size::At, Size::Above, Size::X64, Size::Bytes(7)];
+        assert_eq!(all.map(|size| bytes(size, 100)), [99, 100, 101, 6_400, 7]);
+    }
+}

@@ -1,0 +1,8 @@
+//! Reporters: each consumes events and nothing else.
+
+pub mod collect;
+pub mod json;
+pub mod terminal;
+mod wrap;
+
+pub use collect::Collector;

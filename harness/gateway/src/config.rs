@@ -1,0 +1,247 @@
+//! The configuration file: where to listen, which upstreams there are, what is too much.
+//!
+//! ```
+//! let config = birdstrike_gateway::Config::from_text(
+//!     "upstreams:\n  weather: {url: 'http://127.0.0.1:8080/mcp'}\n",
+//! )?;
+//! assert_eq!(config.limits.max_batch_calls, 100);
+//! # Ok::<(), birdstrike_gateway::ConfigError>(())
+//! ```
+
+use std::collections::BTreeMap;
+use std::net::{Ipv4Addr, SocketAddr};
+use std::path::{Path, PathBuf};
+
+use serde::Deserialize;
+
+/// A gateway's configuration.
+#[derive(Clone, Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Config {
+    /// The address to listen on; port 0 takes a free one. `127.0.0.1:0` unless it says otherwise
+    /// (R-HTTP-03).
+    #[serde(default = "any_local_port")]
+    pub listen: SocketAddr,
+    /// The upstreams by name. The order of names is the order of the tool list (R-TOOLS-04).
+    pub upstreams: BTreeMap<String, UpstreamConfig>,
+    /// What is too much.
+    #[serde(default)]
+    pub limits: Limits,
+}
+
+/// One upstream.
+#[derive(Clone, Debug, Deserialize)]
+#[serde(try_from = "RawUpstream")]
+pub struct UpstreamConfig {
+    /// How it is reached.
+    pub target: Target,
+    /// In place of [`Limits::max_response_bytes`].
+    pub max_response_bytes: Option<u64>,
+    /// In place of [`Limits::call_timeout_ms`].
+    pub timeout_ms: Option<u64>,
+}
+
+/// How an upstream is reached.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Target {
+    /// Streamable HTTP at this address.
+    Url(String),
+    /// A program that speaks MCP on its standard input and output.
+    Command {
+        /// The program and its arguments.
+        command: Vec<String>,
+        /// Set in its environment beside what the gateway itself has there.
+        env: BTreeMap<String, String>,
+    },
+}
+
+/// What is too much.
+#[derive(Clone, Debug, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+pub struct Limits {
+    /// Bytes of one answer of an upstream, after content decoding: a JSON body, the data of one
+    /// event, or one line of a stdio upstream.
+    pub max_response_bytes: u64,
+    /// Bytes of one request of a client.
+    pub max_request_bytes: u64,
+    /// Calls in one `gateway_call`.
+    pub max_batch_calls: usize,
+    /// Calls of one `gateway_call` that run at the same time.
+    pub max_concurrency: usize,
+    /// Milliseconds until a call without an answer is given up, connecting included.
+    pub call_timeout_ms: u64,
+}
+
+impl Default for Limits {
+    fn default() -> Self {
+        Self {
+            max_response_bytes: 4 << 20,
+            max_request_bytes: 4 << 20,
+            max_batch_calls: 100,
+            max_concurrency: 16,
+            call_timeout_ms: 30_000,
+        }
+    }
+}
+
+/// A configuration that cannot be used.
+#[derive(Debug, thiserror::Error)]
+pub enum ConfigError {
+    /// The file cannot be read.
+    #[error("cannot read {}: {source}", path.display())]
+    Unreadable {
+        /// The file.
+        path: PathBuf,
+        /// Why.
+        source: std::io::Error,
+    },
+    /// The text breaks a rule; shown with its line and a caret.
+    #[error("{0}")]
+    Invalid(String),
+}
+
+impl Config {
+    /// Reads a YAML file.
+    ///
+    /// # Errors
+    /// [`ConfigError`], in words for the person who wrote the file.
+    pub fn from_file(path: impl AsRef<Path>) -> Result<Self, ConfigError> {
+        let path = path.as_ref();
+        let text = std::fs::read_to_string(path)
+            .map_err(|source| ConfigError::Unreadable { path: path.to_owned(), source })?;
+        Self::from_text(&text)
+            .map_err(|error| ConfigError::Invalid(format!("{}: {error}", path.display())))
+    }
+
+    /// Reads YAML text.
+    ///
+    /// # Errors
+    /// [`ConfigError::Invalid`].
+    pub fn from_text(text: &str) -> Result<Self, ConfigError> {
+        let config: Self =
+            serde_saphyr::from_str(text).map_err(|e| ConfigError::Invalid(e.to_string()))?;
+        config.check().map_err(ConfigError::Invalid)?;
+        Ok(config)
+    }
+
+    fn check(&self) -> Result<(), String> {
+        if self.upstreams.is_empty() {
+            return Err("`upstreams` names none: add one, such as \
+                        `main: {url: http://127.0.0.1:8080/mcp}`"
+                .into());
+        }
+        for name in self.upstreams.keys() {
+            let legal = |byte: u8| byte.is_ascii_alphanumeric() || byte == b'_' || byte == b'-';
+            if name.is_empty() || !name.bytes().all(legal) {
+                return Err(format!(
+                    "upstream `{name}`: a name is made of letters, digits, `_` and `-`, as it \
+                     becomes the prefix of tool names"
+                ));
+            }
+        }
+        for (name, number) in [
+            ("max_batch_calls", self.limits.max_batch_calls),
+            ("max_concurrency", self.limits.max_concurrency),
+        ] {
+            if number == 0 {
+                return Err(format!("`limits.{name}` is 0: nothing could be called"));
+            }
+        }
+        Ok(())
+    }
+}
+
+fn any_local_port() -> SocketAddr {
+    SocketAddr::from((Ipv4Addr::LOCALHOST, 0))
+}
+
+/// An upstream as it is written.
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct RawUpstream {
+    url: Option<String>,
+    command: Option<Vec<String>>,
+    #[serde(default)]
+    env: BTreeMap<String, String>,
+    max_response_bytes: Option<u64>,
+    timeout_ms: Option<u64>,
+}
+
+impl TryFrom<RawUpstream> for UpstreamConfig {
+    type Error = String;
+
+    fn try_from(raw: RawUpstream) -> Result<Self, String> {
+        let target = match (raw.url, raw.command) {
+            (Some(_), None) if !raw.env.is_empty() => {
+                return Err("`env` belongs to a `command`, not to a `url`".into());
+            }
+            (Some(url), None) => Target::Url(checked_url(url)?),
+            (None, Some(command)) if command.is_empty() => {
+                return Err("`command` is empty: name a program".into());
+            }
+            (None, Some(command)) => Target::Command { command, env: raw.env },
+            (Some(_), Some(_)) => return Err("both `url` and `command`: keep one".into()),
+            (None, None) => return Err("neither `url` nor `command`: add one".into()),
+        };
+        Ok(Self { target, max_response_bytes: raw.max_response_bytes, timeout_ms: raw.timeout_ms })
+    }
+}
+
+fn checked_url(url: String) -> Result<String, String> {
+    match reqwest::Url::parse(&url) {
+        Ok(parsed) if parsed.scheme() == "http" => Ok(url),
+        Ok(parsed) => Err(format!("`{}` addresses are not spoken: use http", parsed.scheme())),
+        Err(error) => Err(format!("`{url}` is no address: {error}")),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn error(text: &str) -> String {
+        Config::from_text(text).unwrap_err().to_string()
+    }
+
+    #[test]
+    fn both_kinds_of_upstream_and_their_overrides() {
+        let config = Config::from_text(
+            "listen: 127.0.0.1:7\n\
+             upstreams:\n  a: {url: 'http://localhost:1/mcp', max_response_bytes: 9}\n  \
+             b: {command: [cat, -u], env: {K: v}, timeout_ms: 5}\n\
+             limits: {max_concurrency: 2}\n",
+        )
+        .unwrap();
+        assert_eq!(config.listen.port(), 7);
+        assert_eq!(config.limits.max_concurrency, 2);
+        assert_eq!(config.limits.max_response_bytes, 4 << 20);
+        assert_eq!(config.upstreams["a"].max_response_bytes, Some(9));
+        let Target::Command { command, env } = &config.upstreams["b"].target else { panic!() };
+        assert_eq!((command.len(), env["K"].as_str()), (2, "v"));
+    }
+
+    #[test]
+    fn a_mistake_is_shown_where_it_stands() {
+        let text = error("upstreams:\n  a: {url: 'http://x/'}\nlimit: 3\n");
+        assert!(text.contains("limit") && text.contains('^') && text.contains('3'), "{text}");
+        let text = error("upstreams:\n  a:\n    ulr: http://x/\n");
+        assert!(text.contains("ulr") && text.contains('^'), "{text}");
+    }
+
+    #[test]
+    fn an_upstream_is_one_thing() {
+        for (upstream, says) in [
+            ("{}", "neither `url` nor `command`"),
+            ("{url: 'http://x/', command: [x]}", "both `url` and `command`"),
+            ("{command: []}", "name a program"),
+            ("{url: 'https://x/'}", "use http"),
+            ("{url: 'nowhere'}", "no address"),
+            ("{url: 'http://x/', env: {A: b}}", "`env` belongs"),
+        ] {
+            let text = error(&format!("upstreams:\n  a: {upstream}\n"));
+            assert!(text.contains(says), "{text}");
+        }
+        assert!(error("upstreams: {}").contains("names none"));
+        assert!(error("upstreams: {'a.b': {url: 'http://x/'}}").contains("prefix"));
+    }
+}

@@ -1,0 +1,141 @@
+//! The server side: one endpoint, `POST /mcp`, in three revisions.
+
+mod guard;
+mod listing;
+mod request;
+
+use std::net::SocketAddr;
+use std::sync::Arc;
+use std::time::Duration;
+
+use axum::Router;
+use axum::body::{Body, to_bytes};
+use axum::extract::State;
+use axum::response::{IntoResponse, Response};
+use axum::routing::post;
+use birdstrike_wire::{Envelope, Era, Kind, Revision, codes, envelope, json};
+use http::header::CONTENT_TYPE;
+use http::{HeaderMap, HeaderValue, StatusCode};
+
+use crate::pipeline::{Call, Pipeline};
+use crate::routes::{Reply, batch, flat};
+use request::Asked;
+
+/// How long a client may take to send its request.
+const REQUEST_TIME: Duration = Duration::from_secs(30);
+
+/// What a request handler needs.
+pub(crate) struct Server {
+    pub(crate) pipeline: Pipeline,
+    pub(crate) address: SocketAddr,
+}
+
+/// The routes of the server. Any other method on the endpoint is answered with 405.
+pub(crate) fn router(server: Arc<Server>) -> Router {
+    Router::new().route("/mcp", post(receive)).with_state(server)
+}
+
+async fn receive(State(server): State<Arc<Server>>, headers: HeaderMap, body: Body) -> Response {
+    if let Err(why) = guard::check(&headers, server.address) {
+        return (StatusCode::FORBIDDEN, why).into_response();
+    }
+    let limit = server.pipeline.context.limits.max_request_bytes;
+    let limit = usize::try_from(limit).unwrap_or(usize::MAX);
+    let bytes = match tokio::time::timeout(REQUEST_TIME, to_bytes(body, limit)).await {
+        Ok(Ok(bytes)) => bytes,
+        Ok(Err(_)) => {
+            let message = format!("the request is larger than {limit} bytes, or broke off");
+            let error = envelope::error_object(codes::INVALID_REQUEST, &message, None);
+            let body = envelope::error(None, &error);
+            return respond(Reply { status: 413, body });
+        }
+        Err(_) => return StatusCode::REQUEST_TIMEOUT.into_response(),
+    };
+    match Envelope::read(&bytes) {
+        Err(error) => {
+            let code = match error {
+                json::JsonError::WrongKind { .. } => codes::INVALID_REQUEST,
+                _ => codes::PARSE_ERROR,
+            };
+            respond(refusal(None, code, &error.to_string()))
+        }
+        Ok(message) => match message.kind() {
+            Kind::Request => {
+                let id = message.id().unwrap_or("null");
+                match Asked::read(&message, &headers) {
+                    Ok(asked) => respond(serve(&server, id, asked).await),
+                    Err(refused) => respond(refused.reply(id)),
+                }
+            }
+            Kind::Notification | Kind::Result | Kind::Error => StatusCode::ACCEPTED.into_response(),
+            Kind::Broken(why) => respond(refusal(None, codes::INVALID_REQUEST, why)),
+        },
+    }
+}
+
+/// A message that could not be read is refused without its id.
+fn refusal(id: Option<&str>, code: i64, message: &str) -> Reply {
+    Reply::error(Revision::NEWEST, id, code, message, None)
+}
+
+fn respond(reply: Reply) -> Response {
+    let status = StatusCode::from_u16(reply.status).unwrap_or(StatusCode::OK);
+    let json = HeaderValue::from_static("application/json");
+    (status, [(CONTENT_TYPE, json)], reply.body).into_response()
+}
+
+/// Answers one request. A client of 2026-07-28 that goes away cancels it by that (R-HTTP-25): its
+/// future is dropped. For the older revisions a lost connection says nothing (R-CANC-07), so that
+/// the call runs to its end in a task of its own.
+async fn serve(server: &Arc<Server>, id: &str, asked: Asked) -> Reply {
+    if asked.client.revision.era() == Era::Stateless {
+        return answer(server, id, &asked).await;
+    }
+    let (server, own_id) = (server.clone(), id.to_owned());
+    let task = tokio::spawn(async move { answer(&server, &own_id, &asked).await });
+    task.await.unwrap_or_else(|_| refusal(Some(id), codes::INTERNAL_ERROR, "the gateway stopped"))
+}
+
+async fn answer(server: &Server, id: &str, asked: &Asked) -> Reply {
+    let (pipeline, client) = (&server.pipeline, &asked.client);
+    let me = &pipeline.context.me_json;
+    let revision = client.revision;
+    match (revision.era(), asked.method.as_str()) {
+        (_, "initialize") => {
+            Reply::ok(envelope::result(id, &request::initialize(&asked.params, me)))
+        }
+        (Era::Handshake, "ping") => Reply::ok(envelope::result(id, "{}")),
+        (Era::Stateless, "server/discover") => {
+            Reply::ok(envelope::result(id, &request::discover(me)))
+        }
+        (_, "tools/list") => listing::list(pipeline, id, asked).await,
+        (_, "tools/call") => call(pipeline, id, asked).await,
+        (_, method) => {
+            let shown: String = method.chars().take(100).collect();
+            let message = format!("unknown method: {shown}");
+            Reply::error(revision, Some(id), codes::METHOD_NOT_FOUND, &message, None)
+        }
+    }
+}
+
+async fn call(pipeline: &Pipeline, id: &str, asked: &Asked) -> Reply {
+    let params = match request::CallParams::read(&asked.params) {
+        Ok(params) => params,
+        Err(why) => {
+            let revision = asked.client.revision;
+            return Reply::error(revision, Some(id), codes::INVALID_PARAMS, &why, None);
+        }
+    };
+    if params.name == batch::TOOL {
+        let arguments = if params.arguments.is_empty() { "{}" } else { params.arguments };
+        return batch::call(pipeline, id, arguments, &asked.client).await;
+    }
+    let call = Call {
+        route: "flat",
+        tool: &params.name,
+        arguments: params.arguments,
+        others: &params.others,
+        client: &asked.client,
+    };
+    flat::call(pipeline, id, &call).await
+}

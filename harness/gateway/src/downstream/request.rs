@@ -1,0 +1,175 @@
+//! What a client asks for: its revision, its headers, its params.
+
+use birdstrike_wire::headers::{
+    Found, MCP_PARAM_PREFIX, MCP_PROTOCOL_VERSION, Mirrored, check_mirror, name_param,
+};
+use birdstrike_wire::meta::{CLIENT_CAPABILITIES, PROTOCOL_VERSION, SERVER_INFO};
+use birdstrike_wire::{Envelope, Era, Revision, codes, json};
+use http::{HeaderMap, HeaderName, HeaderValue};
+
+use crate::client::Client;
+use crate::routes::Reply;
+
+/// The newest revision with a handshake: what a client with unknown wishes is offered.
+const NEWEST_HANDSHAKE: Revision = Revision::V2025_11_25;
+
+/// A request that may be served.
+#[derive(Debug)]
+pub(super) struct Asked {
+    pub(super) client: Client,
+    pub(super) method: String,
+    /// The params, a raw object; `{}` for none.
+    pub(super) params: String,
+}
+
+/// Why a request is not served.
+#[derive(Debug)]
+pub(super) struct Refused {
+    code: i64,
+    message: String,
+    data: Option<String>,
+}
+
+impl Refused {
+    fn new(code: i64, message: impl Into<String>) -> Self {
+        Self { code, message: message.into(), data: None }
+    }
+
+    /// All of these are answered with 400.
+    pub(super) fn reply(self, id: &str) -> Reply {
+        let Self { code, message, data } = self;
+        let reply = Reply::error(Revision::NEWEST, Some(id), code, &message, data.as_deref());
+        Reply { status: 400, ..reply }
+    }
+}
+
+impl Asked {
+    /// Reads a request. One with a version in its `_meta`, or with the header of 2026-07-28, is
+    /// stateless; any other belongs to a handshake revision, told by its header (R-HTTP-12 without
+    /// one: the oldest that is spoken here).
+    pub(super) fn read(message: &Envelope<'_>, headers: &HeaderMap) -> Result<Self, Refused> {
+        let method = message.method().unwrap_or_default().into_owned();
+        let params = message.params().unwrap_or("{}");
+        if json::kind(params) != "an object" {
+            return Err(Refused::new(codes::INVALID_PARAMS, "`params` is no object"));
+        }
+        let meta = json::get(params, "_meta");
+        let version = meta.and_then(|meta| json::get_string(meta, PROTOCOL_VERSION));
+        let header = headers.get(MCP_PROTOCOL_VERSION).and_then(|value| value.to_str().ok());
+        let stateless = version.is_some() || header == Some(Revision::NEWEST.as_str());
+        let revision = match header {
+            _ if method == "initialize" => NEWEST_HANDSHAKE,
+            _ if stateless => stateless_revision(&method, params, version.as_deref(), headers)?,
+            None => Revision::V2025_06_18,
+            Some(header) => header.parse().map_err(|error| {
+                Refused::new(codes::INVALID_REQUEST, format!("{MCP_PROTOCOL_VERSION}: {error}"))
+            })?,
+        };
+        if revision.era() == Era::Stateless
+            && !meta.is_some_and(|meta| {
+                json::get(meta, CLIENT_CAPABILITIES).is_some_and(|c| json::kind(c) == "an object")
+            })
+        {
+            let message = format!("`_meta` lacks `{CLIENT_CAPABILITIES}`, an object");
+            return Err(Refused::new(codes::INVALID_PARAMS, message));
+        }
+        let client = Client::new(revision, meta, param_headers(headers));
+        Ok(Self { client, method, params: params.to_owned() })
+    }
+}
+
+/// The revision of a stateless request whose headers and body agree (R-HTTP-14, R-HTTP-15,
+/// R-ERR-15, R-ERR-18).
+fn stateless_revision(
+    method: &str,
+    params: &str,
+    version: Option<&str>,
+    headers: &HeaderMap,
+) -> Result<Revision, Refused> {
+    let name = name_param(method).and_then(|member| json::get_string(params, member));
+    let mirrored = Mirrored { version, method, name: name.as_deref() };
+    let find = |name: &str| Found::of(headers.get_all(name).iter().map(HeaderValue::as_bytes));
+    check_mirror(find, &mirrored)
+        .map_err(|mismatch| Refused::new(codes::HEADER_MISMATCH, mismatch.to_string()))?;
+    let version = version.ok_or_else(|| {
+        Refused::new(codes::INVALID_PARAMS, format!("`_meta` lacks `{PROTOCOL_VERSION}`"))
+    })?;
+    match version.parse::<Revision>() {
+        Ok(revision) if revision.era() == Era::Stateless => Ok(revision),
+        _ => Err(Refused {
+            code: codes::UNSUPPORTED_VERSION,
+            message: "unsupported protocol version".into(),
+            data: Some(format!(
+                "{{\"supported\":[\"{}\"],\"requested\":{}}}",
+                Revision::NEWEST,
+                json::quote(version)
+            )),
+        }),
+    }
+}
+
+fn param_headers(headers: &HeaderMap) -> Vec<(HeaderName, HeaderValue)> {
+    let prefix = MCP_PARAM_PREFIX.to_ascii_lowercase();
+    let is_param = |name: &HeaderName| name.as_str().starts_with(&prefix);
+    let params = headers.iter().filter(|(name, _)| is_param(name));
+    params.map(|(name, value)| (name.clone(), value.clone())).collect()
+}
+
+/// The result of `initialize`: the client's own revision if it has a handshake and is known here,
+/// else the newest that has one.
+pub(super) fn initialize(params: &str, me: &str) -> String {
+    let asked = json::get_string(params, "protocolVersion").unwrap_or_default();
+    let revision = match asked.parse::<Revision>() {
+        Ok(revision) if revision.era() == Era::Handshake => revision,
+        _ => NEWEST_HANDSHAKE,
+    };
+    format!(
+        "{{\"protocolVersion\":\"{revision}\",\"capabilities\":{{\"tools\":{{}}}},\"serverInfo\":{me}}}"
+    )
+}
+
+/// The result of `server/discover`.
+pub(super) fn discover(me: &str) -> String {
+    format!(
+        "{{\"resultType\":\"complete\",\"supportedVersions\":[\"{}\"],\"capabilities\":{{\"tools\":{{}}}},\
+         \"ttlMs\":0,\"cacheScope\":\"private\",\"_meta\":{{\"{SERVER_INFO}\":{me}}}}}",
+        Revision::NEWEST
+    )
+}
+
+/// The params of `tools/call`.
+#[derive(Debug)]
+pub(super) struct CallParams<'a> {
+    /// The tool's name.
+    pub(super) name: String,
+    /// The arguments as they are written; empty if there are none.
+    pub(super) arguments: &'a str,
+    /// The other members, raw, joined by commas: without `_meta`, which is written anew, and without
+    /// `task`, as this gateway offers no tasks (R-TASK1-05).
+    pub(super) others: String,
+}
+
+impl<'a> CallParams<'a> {
+    /// # Errors
+    /// What is wrong, in words (R-ERR-04: only what is no call at all).
+    pub(super) fn read(params: &'a str) -> Result<Self, String> {
+        let members = json::members(params).map_err(|error| error.to_string())?;
+        let get = |name: &str| members.iter().rfind(|member| member.is(name)).map(|m| m.value);
+        let name = get("name").and_then(|name| serde_json::from_str(name).ok());
+        let name = name.ok_or("`params.name` is no string")?;
+        let arguments = get("arguments").unwrap_or_default();
+        if !arguments.is_empty() && json::kind(arguments) != "an object" {
+            return Err(format!("`params.arguments` is {}, not an object", json::kind(arguments)));
+        }
+        let ours = ["name", "arguments", "_meta", "task"];
+        let others: Vec<String> = members
+            .iter()
+            .filter(|member| !ours.iter().any(|name| member.is(name)))
+            .map(|member| format!("{}:{}", member.raw_key, member.value))
+            .collect();
+        Ok(Self { name, arguments, others: others.join(",") })
+    }
+}
+
+#[cfg(test)]
+mod tests;

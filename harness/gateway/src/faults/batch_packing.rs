@@ -1,0 +1,264 @@
+//! Faults of surface 5, the packing of a batch.
+
+use birdstrike_wire::json;
+use birdstrike_wire::shape::text_block;
+
+use super::text::through_value;
+use super::{Fault, edit, with_text, without};
+use crate::surfaces::answer_reading::Kind;
+use crate::surfaces::batch_packing::{self as right, Done, Tally, first_text};
+use crate::surfaces::is_error;
+
+const SURFACE: &str = "batch-packing";
+
+pub(super) const FAULTS: &[Fault] = &[
+    Fault {
+        name: "batch-stops-at-failure",
+        surface: SURFACE,
+        mistake: "The calls behind the first failure are not made.",
+        apply: |steps| {
+            steps.batch_packing.goes_on = |ended| ended.as_ref().is_ok_and(is_error::is_success);
+        },
+    },
+    Fault {
+        name: "entries-as-they-end",
+        surface: SURFACE,
+        mistake: "Entries stand in the order in which the calls ended.",
+        apply: |steps| steps.batch_packing.arrange = |done| done,
+    },
+    Fault {
+        name: "entry-index-by-place-of-end",
+        surface: SURFACE,
+        mistake: "Entries are numbered in the order in which the calls ended.",
+        apply: |steps| {
+            steps.batch_packing.arrange = |mut done| {
+                (0..).zip(&mut done).for_each(|(index, done)| done.index = index);
+                done
+            };
+        },
+    },
+    Fault {
+        name: "failed-entries-dropped",
+        surface: SURFACE,
+        mistake: "A call that failed has no entry.",
+        apply: |steps| {
+            steps.batch_packing.arrange = |mut done| {
+                done.retain(succeeded);
+                right::arrange(done)
+            };
+        },
+    },
+    Fault {
+        name: "neighbours-result",
+        surface: SURFACE,
+        mistake: "The entry of a call that failed holds the result of the call before it.",
+        apply: |steps| {
+            steps.batch_packing.arrange = |done| {
+                let mut done = right::arrange(done);
+                for at in 1..done.len() {
+                    if !succeeded(&done[at]) && succeeded(&done[at - 1]) {
+                        let before = done[at - 1].ended.clone();
+                        done[at].ended = before;
+                    }
+                }
+                done
+            };
+        },
+    },
+    Fault {
+        name: "entry-result-as-string",
+        surface: SURFACE,
+        mistake: "The result stands in its entry as a string of JSON.",
+        apply: |steps| steps.batch_packing.result = json::quote,
+    },
+    Fault {
+        name: "entry-through-value",
+        surface: SURFACE,
+        mistake: "The result is parsed into a generic tree and written anew on the batch route.",
+        apply: |steps| steps.batch_packing.result = through_value,
+    },
+    Fault {
+        name: "entry-loses-typed-part",
+        surface: SURFACE,
+        mistake: "The typed part is kept on the flat route and lost in a batch.",
+        apply: |steps| {
+            steps.batch_packing.result = |result| without(result.to_owned(), "structuredContent");
+        },
+    },
+    Fault {
+        name: "entry-loses-meta",
+        surface: SURFACE,
+        mistake: "_meta is kept on the flat route and lost in a batch.",
+        apply: |steps| {
+            steps.batch_packing.result = |result| without(result.to_owned(), "_meta");
+        },
+    },
+    Fault {
+        name: "entry-mirrors-typed-part",
+        surface: SURFACE,
+        mistake: "The typed part of an entry stands in its text once more.",
+        apply: |steps| {
+            steps.batch_packing.result = |result| {
+                let part = json::get(result, "structuredContent");
+                part.map_or(result.to_owned(), |part| with_text(result.to_owned(), part))
+            };
+        },
+    },
+    Fault {
+        name: "entry-array-left-out",
+        surface: SURFACE,
+        mistake: "A typed part that is no object is left out of the entry.",
+        apply: |steps| {
+            steps.batch_packing.result =
+                |result| match json::get(result, "structuredContent").map(json::kind) {
+                    None | Some("an object") => result.to_owned(),
+                    Some(_) => without(result.to_owned(), "structuredContent"),
+                };
+        },
+    },
+    Fault {
+        name: "upstream-result-dropped",
+        surface: SURFACE,
+        mistake: "Of a failed result only its text is kept.",
+        apply: |steps| {
+            steps.batch_packing.failure =
+                |ended| without_member(&right::failure(ended), "upstream_result");
+        },
+    },
+    Fault {
+        name: "upstream-error-dropped",
+        surface: SURFACE,
+        mistake: "Of a JSON-RPC error only its message is kept.",
+        apply: |steps| {
+            steps.batch_packing.failure =
+                |ended| without_member(&right::failure(ended), "upstream_error");
+        },
+    },
+    Fault {
+        name: "error-type-generic",
+        surface: SURFACE,
+        mistake: "Each failure has the same error_type, whatever its cause.",
+        apply: |steps| {
+            steps.batch_packing.failure = |ended| {
+                let tells = format!("{{{}}}", right::failure(ended));
+                let tells = edit(tells, |tells| json::set(tells, "error_type", "\"error\"").ok());
+                tells[1..tells.len() - 1].to_owned()
+            };
+        },
+    },
+    Fault {
+        name: "entry-index-from-one",
+        surface: SURFACE,
+        mistake: "Entries are numbered from 1.",
+        apply: |steps| {
+            steps.batch_packing.entry = |done, success, tells| {
+                let done = Done { index: done.index + 1, ..done.clone() };
+                right::entry(&done, success, tells)
+            };
+        },
+    },
+    Fault {
+        name: "call-id-of-the-batch",
+        surface: SURFACE,
+        mistake: "All calls of a batch have one call_id.",
+        apply: |steps| {
+            steps.batch_packing.entry = |done, success, tells| {
+                let done = Done { call_id: "batch".into(), ..done.clone() };
+                right::entry(&done, success, tells)
+            };
+        },
+    },
+    Fault {
+        name: "tally-all-succeeded",
+        surface: SURFACE,
+        mistake: "The batch counts as succeeded what was called, not what succeeded.",
+        apply: |steps| {
+            steps.batch_packing.tally = |successes| {
+                let total = successes.len();
+                Tally { total, succeeded: total, failed: 0 }
+            };
+        },
+    },
+    Fault {
+        name: "last-entry-lost",
+        surface: SURFACE,
+        mistake: "The list of entries is one too short.",
+        apply: |steps| {
+            steps.batch_packing.pack = |entries, tally| {
+                let kept = entries.len().saturating_sub(1).max(1);
+                right::pack(&entries[..kept.min(entries.len())], tally)
+            };
+        },
+    },
+    Fault {
+        name: "one-failure-fails-all",
+        surface: SURFACE,
+        mistake: "If one call failed, the batch is an error and no result is returned.",
+        apply: |steps| {
+            steps.batch_packing.pack = |entries, tally| match tally.failed {
+                0 => right::pack(entries, tally),
+                failed => is_error::own_error(&format!("{failed} calls failed")),
+            };
+        },
+    },
+    Fault {
+        name: "one-failure-flags-all",
+        surface: SURFACE,
+        mistake: "If one call failed, the whole batch is flagged as failed.",
+        apply: |steps| {
+            steps.batch_packing.pack = |entries, tally| {
+                let packed = right::pack(entries, tally);
+                if tally.failed == 0 {
+                    return packed;
+                }
+                edit(packed, |packed| json::set(packed, "isError", "true").ok())
+            };
+        },
+    },
+    Fault {
+        name: "batch-mirrored-as-text",
+        surface: SURFACE,
+        mistake: "The batch is serialised twice, as typed part and as text.",
+        apply: |steps| {
+            steps.batch_packing.pack = |entries, tally| {
+                let packed = right::pack(entries, tally);
+                let part = json::get(&packed, "structuredContent").unwrap_or_default().to_owned();
+                with_text(packed, &part)
+            };
+        },
+    },
+    Fault {
+        name: "batch-as-text-only",
+        surface: SURFACE,
+        mistake: "The batch is returned as text, without a typed part.",
+        apply: |steps| {
+            steps.batch_packing.pack = |entries, tally| {
+                let packed = right::pack(entries, tally);
+                let part = json::get(&packed, "structuredContent").unwrap_or_default().to_owned();
+                without(with_text(packed, &part), "structuredContent")
+            };
+        },
+    },
+    Fault {
+        name: "entry-text-only",
+        surface: SURFACE,
+        mistake: "An entry holds the text of the first block in place of the result.",
+        apply: |steps| {
+            steps.batch_packing.result = |result| {
+                let text: String = serde_json::from_str(first_text(result)).unwrap_or_default();
+                format!("{{\"content\":[{}]}}", text_block(&text))
+            };
+        },
+    },
+];
+
+fn succeeded(done: &Done) -> bool {
+    let success = |kind| matches!(kind, Kind::Success | Kind::Task | Kind::InputRequired);
+    done.ended.as_ref().is_ok_and(|answer| success(answer.kind))
+}
+
+/// Members of an object, given without its braces, less one.
+fn without_member(tells: &str, name: &str) -> String {
+    let tells = without(format!("{{{tells}}}"), name);
+    tells[1..tells.len() - 1].to_owned()
+}

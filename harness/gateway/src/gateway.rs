@@ -1,0 +1,121 @@
+//! A running gateway.
+
+use std::io::{self, Write};
+use std::net::SocketAddr;
+use std::sync::Arc;
+use std::time::Duration;
+
+use axum::serve::ListenerExt;
+use tokio::net::TcpListener;
+use tokio::task::JoinHandle;
+use tokio_util::sync::CancellationToken;
+
+use crate::config::Config;
+use crate::context::Context;
+use crate::downstream::{self, Server};
+use crate::log::Log;
+use crate::pipeline::Pipeline;
+use crate::surfaces::Steps;
+use crate::upstream::Upstream;
+
+/// How long calls under way may take to end when the gateway stops.
+const GRACE: Duration = Duration::from_millis(700);
+
+/// A gateway that listens. It stops when it is dropped; [`Gateway::stop`] lets calls end first.
+#[derive(Debug)]
+pub struct Gateway {
+    address: SocketAddr,
+    stopping: CancellationToken,
+    server: Option<JoinHandle<io::Result<()>>>,
+}
+
+/// Why a gateway did not start.
+#[derive(Debug, thiserror::Error)]
+pub enum StartError {
+    /// The address is not to be had.
+    #[error("cannot listen on {address}: {source}")]
+    Listen {
+        /// The address of the configuration.
+        address: SocketAddr,
+        /// Why not.
+        source: io::Error,
+    },
+    /// An upstream cannot be set up, whether it runs or not.
+    #[error("upstream `{upstream}`: {why}")]
+    Upstream {
+        /// Its name.
+        upstream: String,
+        /// Why not.
+        why: String,
+    },
+}
+
+impl Gateway {
+    /// Begins to listen. Upstreams need not run yet: each is connected to at its first need, and
+    /// again after it was restarted.
+    ///
+    /// The log gets one JSON object a line. Must be called inside a Tokio runtime.
+    ///
+    /// # Errors
+    /// [`StartError`].
+    pub async fn start(
+        config: Config,
+        steps: Steps,
+        log: Box<dyn Write + Send>,
+    ) -> Result<Self, StartError> {
+        let listener = TcpListener::bind(config.listen).await;
+        let listener = listener
+            .and_then(|listener| listener.local_addr().map(|address| (listener, address)))
+            .map_err(|source| StartError::Listen { address: config.listen, source });
+        let (listener, address) = listener?;
+        let context = Arc::new(Context::new(Log::new(log), &steps, config.limits));
+        let upstreams = config.upstreams.iter().map(|(name, upstream)| {
+            Upstream::new(name, upstream, context.clone())
+                .map_err(|why| StartError::Upstream { upstream: name.clone(), why })
+        });
+        let upstreams = upstreams.collect::<Result<Vec<_>, _>>()?;
+        context.log.event("listening").text("address", &address.to_string()).write();
+        let pipeline = Pipeline { context, upstreams };
+        let router = downstream::router(Arc::new(Server { pipeline, address }));
+        // A small answer must not wait for the acknowledgement of the one before.
+        let listener = listener.tap_io(|stream| {
+            let _ = stream.set_nodelay(true);
+        });
+        let stopping = CancellationToken::new();
+        let stop = stopping.clone().cancelled_owned();
+        let server = tokio::spawn(async move {
+            axum::serve(listener, router).with_graceful_shutdown(stop).await
+        });
+        Ok(Self { address, stopping, server: Some(server) })
+    }
+
+    /// The address that it listens on.
+    pub fn addr(&self) -> SocketAddr {
+        self.address
+    }
+
+    /// The endpoint for clients.
+    pub fn url(&self) -> String {
+        format!("http://{}/mcp", self.address)
+    }
+
+    /// Takes no new calls, gives those under way a moment to end, and ends the programs it runs;
+    /// all within a second.
+    pub async fn stop(mut self) {
+        self.stopping.cancel();
+        if let Some(mut server) = self.server.take()
+            && tokio::time::timeout(GRACE, &mut server).await.is_err()
+        {
+            server.abort();
+            let _ = server.await;
+        }
+    }
+}
+
+impl Drop for Gateway {
+    fn drop(&mut self) {
+        if let Some(server) = &self.server {
+            server.abort();
+        }
+    }
+}

@@ -1,0 +1,183 @@
+//! One call to an upstream, whatever the route: asked, read, settled, logged.
+
+use std::sync::Arc;
+use std::time::Instant;
+
+use birdstrike_wire::{Revision, codes, json};
+
+use crate::client::Client;
+use crate::context::Context;
+use crate::failure::{Cause, Failure};
+use crate::surfaces::answer_reading::{self, Answer, Asked, Kind};
+use crate::upstream::{Answered, Ask, Upstream, mirrors};
+
+/// The upstreams and how their tools are called here.
+pub(crate) struct Pipeline {
+    pub(crate) context: Arc<Context>,
+    pub(crate) upstreams: Vec<Upstream>,
+}
+
+/// What one call is for.
+pub(crate) struct Call<'a> {
+    pub(crate) route: &'static str,
+    /// The tool's name as the client said it.
+    pub(crate) tool: &'a str,
+    /// The arguments, a raw object.
+    pub(crate) arguments: &'a str,
+    /// The further members of the params, raw, for an upstream to have as they are.
+    pub(crate) others: &'a str,
+    pub(crate) client: &'a Client,
+}
+
+/// How it ended.
+pub(crate) struct Ended {
+    /// The answer, or why there is none.
+    pub(crate) answer: Result<Answer, Failure>,
+    /// The upstream's name; empty if no upstream has the tool.
+    pub(crate) upstream: String,
+    /// The upstream's revision, as far as it got.
+    pub(crate) revision: Option<Revision>,
+    /// Size of the upstream's message in bytes.
+    pub(crate) bytes: usize,
+    pub(crate) elapsed_ms: u128,
+}
+
+impl Ended {
+    /// A call of a tool that nobody has.
+    fn unanswered(tool: &str) -> Self {
+        let shown: String = tool.chars().take(200).collect();
+        let failure = Failure::new(Cause::UnknownTool, format!("unknown tool: {shown}"));
+        Self {
+            answer: Err(failure),
+            upstream: String::new(),
+            revision: None,
+            bytes: 0,
+            elapsed_ms: 0,
+        }
+    }
+}
+
+impl Pipeline {
+    /// The upstream that has a tool, and the tool's name there. With one upstream names are as they
+    /// are; with several the upstream's name and a dot come before (R-TOOLS-08).
+    pub(crate) fn resolve<'a>(&self, tool: &'a str) -> Option<(&Upstream, &'a str)> {
+        if let [upstream] = &self.upstreams[..] {
+            return Some((upstream, tool));
+        }
+        let (prefix, name) = tool.split_once('.')?;
+        let upstream = self.upstreams.iter().find(|upstream| upstream.name == prefix)?;
+        Some((upstream, name))
+    }
+
+    /// Makes one call and writes its log line.
+    pub(crate) async fn call(&self, call: &Call<'_>) -> Ended {
+        let started = Instant::now();
+        let mut ended = Ended::unanswered(call.tool);
+        if let Some((upstream, name)) = self.resolve(call.tool) {
+            ended.upstream.clone_from(&upstream.name);
+            self.call_upstream(upstream, name, call, &mut ended).await;
+        }
+        ended.elapsed_ms = started.elapsed().as_millis();
+        self.log(call, &ended);
+        ended
+    }
+
+    async fn call_upstream(
+        &self,
+        upstream: &Upstream,
+        name: &str,
+        call: &Call<'_>,
+        ended: &mut Ended,
+    ) {
+        let param_headers = upstream.param_headers(name, call.arguments, call.client);
+        let members = members(name, call);
+        let mut ask = Ask {
+            method: "tools/call",
+            name: Some(name),
+            members: &members,
+            client: call.client,
+            param_headers: &param_headers,
+        };
+        self.ask(upstream, &ask, ended).await;
+        if wants_headers(ended) && !client_mirrors(call) && upstream.annotations(name).is_none() {
+            // The tool was never listed here, so that nobody knew which headers it wants
+            // (R-HTTP-19).
+            let listed = upstream.list(call.client).await;
+            let learnt = upstream.param_headers(name, call.arguments, call.client);
+            if listed.is_ok() && learnt != param_headers {
+                ask.param_headers = &learnt;
+                self.ask(upstream, &ask, ended).await;
+            }
+        }
+    }
+
+    async fn ask(&self, upstream: &Upstream, ask: &Ask<'_>, ended: &mut Ended) {
+        let steps = &self.context.steps;
+        let Answered { message, id, link } = match upstream.ask(ask).await {
+            Ok(answered) => answered,
+            Err(failure) => {
+                ended.answer = Err(failure);
+                return;
+            }
+        };
+        ended.revision = Some(link.revision);
+        ended.bytes = message.bytes.len();
+        let asked = Asked {
+            id: &id,
+            upstream: link.revision,
+            client: ask.client.revision,
+            declares_tasks: ask.client.declares_tasks,
+        };
+        let read = answer_reading::read(message, &asked, &steps.answer_reading, &steps.is_error);
+        let aftermath = match &read {
+            Ok(answer) => (steps.is_error.aftermath)(answer),
+            Err(failure) => (steps.upstream_read.aftermath)(failure),
+        };
+        upstream.settle(aftermath, Some(&link)).await;
+        ended.answer = read;
+    }
+
+    fn log(&self, call: &Call<'_>, ended: &Ended) {
+        let outcome = (self.context.steps.is_error.outcome)(&ended.answer);
+        let mut line = self.context.log.event("call").text("route", call.route);
+        line = line.text("tool", call.tool).text("upstream", &ended.upstream);
+        line = line.text("outcome", outcome.as_str());
+        match &ended.answer {
+            Ok(Answer { kind: Kind::RpcError, body }) => {
+                let code = json::get(body, "code").and_then(|code| code.parse().ok());
+                line = line.number("code", code.unwrap_or(0));
+            }
+            Ok(_) => {}
+            Err(failure) => {
+                let code = failure.cause.code(call.client.revision);
+                line = line.number("code", code.into()).text("cause", failure.cause.slug());
+            }
+        }
+        line.number("bytes", ended.bytes as i128)
+            .number("elapsed_ms", i128::try_from(ended.elapsed_ms).unwrap_or(i128::MAX))
+            .write();
+    }
+}
+
+/// The members of the params for the upstream, with its own name for the tool.
+fn members(name: &str, call: &Call<'_>) -> String {
+    let comma = if call.others.is_empty() { "" } else { "," };
+    let (name, arguments, others) = (json::quote(name), call.arguments, call.others);
+    if arguments.is_empty() {
+        return format!("\"name\":{name}{comma}{others}");
+    }
+    format!("\"name\":{name},\"arguments\":{arguments}{comma}{others}")
+}
+
+/// Whether the client mirrors its arguments in headers itself; then the upstream's word on them is
+/// for the client.
+fn client_mirrors(call: &Call<'_>) -> bool {
+    call.route == "flat" && mirrors(call.client.revision)
+}
+
+/// Whether the upstream refused the call for its headers.
+fn wants_headers(ended: &Ended) -> bool {
+    let Ok(Answer { kind: Kind::RpcError, body }) = &ended.answer else { return false };
+    let code = json::get(body, "code").and_then(|code| code.parse().ok());
+    ended.revision.is_some_and(mirrors) && code == Some(codes::HEADER_MISMATCH)
+}

@@ -1,0 +1,91 @@
+//! The route `batch`: the gateway's own tool `gateway_call`, many calls in one.
+
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+
+use birdstrike_wire::{envelope, json};
+use futures_util::{StreamExt, stream};
+
+use super::Reply;
+use crate::client::Client;
+use crate::failure::{Cause, Failure};
+use crate::pipeline::{Call, Pipeline};
+use crate::surfaces::answer_reading::Kind;
+use crate::surfaces::batch_packing::{self, Bounds, Done, Item};
+use crate::surfaces::flat_return::{self, Cell};
+
+/// The tool's name.
+pub(crate) const TOOL: &str = "gateway_call";
+
+/// The tool as it is listed.
+pub(crate) const DEFINITION: &str = include_str!("gateway_call.json");
+
+static CALLS: AtomicU64 = AtomicU64::new(0);
+
+/// Makes the calls and returns one result for all, under the client's own id (JSON text).
+pub(crate) async fn call(pipeline: &Pipeline, id: &str, arguments: &str, client: &Client) -> Reply {
+    let context = &pipeline.context;
+    let steps = &context.steps;
+    let bounds = Bounds {
+        calls: context.limits.max_batch_calls,
+        concurrency: context.limits.max_concurrency,
+    };
+    let result = match (steps.batch_packing.read)(arguments, &bounds) {
+        Ok(batch) => {
+            let done = run(pipeline, &batch.items, batch.concurrency, client).await;
+            batch_packing::packed(done, &steps.batch_packing, &steps.is_error)
+        }
+        Err(words) => {
+            context.log.event("batch_refused").text("cause", &words).write();
+            (steps.is_error.own_error)(&words)
+        }
+    };
+    Reply::ok(envelope::result(id, &own_result(result, client, &context.me_json)))
+}
+
+/// A result of the gateway itself, with what the client's revision demands.
+fn own_result(result: String, client: &Client, identity: &str) -> String {
+    let cell =
+        Cell { upstream: client.revision, client: client.revision, kind: Kind::Success, identity };
+    flat_return::server_info(flat_return::result_type(result, &cell), &cell)
+}
+
+/// Runs the calls, so many at a time, and gives them back in the order in which they ended.
+async fn run(
+    pipeline: &Pipeline,
+    items: &[Item],
+    concurrency: usize,
+    client: &Client,
+) -> Vec<Done> {
+    let stopped = AtomicBool::new(false);
+    let mut calls = Vec::with_capacity(items.len());
+    for (index, item) in items.iter().enumerate() {
+        calls.push(one(pipeline, index, item, client, &stopped));
+    }
+    stream::iter(calls).buffer_unordered(concurrency).collect().await
+}
+
+async fn one(
+    pipeline: &Pipeline,
+    index: usize,
+    item: &Item,
+    client: &Client,
+    stopped: &AtomicBool,
+) -> Done {
+    let call_id = format!("{:x}-{}", std::process::id(), CALLS.fetch_add(1, Ordering::Relaxed));
+    if stopped.load(Ordering::Relaxed) {
+        let failure = Failure::new(Cause::Skipped, "not called, as the batch was stopped before");
+        return Done { index, call_id, ended: Err(failure), elapsed_ms: 0 };
+    }
+    let call =
+        Call { route: "batch", tool: &item.tool, arguments: &item.arguments, others: "", client };
+    let ended = pipeline.call(&call).await;
+    if !(pipeline.context.steps.batch_packing.goes_on)(&ended.answer) {
+        stopped.store(true, Ordering::Relaxed);
+    }
+    Done { index, call_id, ended: ended.answer, elapsed_ms: ended.elapsed_ms }
+}
+
+/// The definition on one line, as it goes over the wire.
+pub(crate) fn definition() -> String {
+    json::text(DEFINITION.as_bytes()).map_or_else(|_| DEFINITION.to_owned(), str::to_owned)
+}

@@ -1,0 +1,44 @@
+//! The surfaces: every place where this gateway reads or rewrites the result of a call, one file
+//! each. The slugs are those of the inventory (`upstream-read`, `answer-reading`, ...).
+//!
+//! A surface is a few small step functions and the table that names them. The pipeline calls the
+//! table and never a function of its own choice, so that each step can be looked at, tested and
+//! exchanged by itself.
+
+pub mod answer_reading;
+pub mod batch_packing;
+pub mod flat_return;
+pub mod is_error;
+pub mod upstream_read;
+
+/// The steps of all surfaces.
+#[derive(Clone, Copy, Debug)]
+pub struct Steps {
+    /// Surface 1.
+    pub upstream_read: upstream_read::Steps,
+    /// Surface 2.
+    pub answer_reading: answer_reading::Steps,
+    /// Surface 5.
+    pub batch_packing: batch_packing::Steps,
+    /// Surface 6.
+    pub flat_return: flat_return::Steps,
+    /// Surface 9.
+    pub is_error: is_error::Steps,
+}
+
+impl Steps {
+    /// Each step done right.
+    pub const RIGHT: Self = Self {
+        upstream_read: upstream_read::Steps::RIGHT,
+        answer_reading: answer_reading::Steps::RIGHT,
+        batch_packing: batch_packing::Steps::RIGHT,
+        flat_return: flat_return::Steps::RIGHT,
+        is_error: is_error::Steps::RIGHT,
+    };
+}
+
+impl Default for Steps {
+    fn default() -> Self {
+        Self::RIGHT
+    }
+}

@@ -1,0 +1,246 @@
+//! The upstreams: found when they are needed, asked in their own revision.
+
+mod body;
+mod connect;
+mod head;
+pub(crate) mod http;
+mod link;
+mod list;
+mod stdio;
+
+use std::collections::HashMap;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::Duration;
+
+use ::http::{HeaderName, HeaderValue};
+use birdstrike_wire::headers::{self, Annotation};
+use birdstrike_wire::{Era, Revision};
+use tokio::time::Instant;
+
+use crate::client::Client;
+use crate::config::{Target, UpstreamConfig};
+use crate::context::Context;
+use crate::failure::{Cause, Failure};
+use crate::surfaces::answer_reading::Message;
+use crate::surfaces::upstream_read::Aftermath;
+use http::{Heard, Http};
+use link::{Link, Request, Way};
+use stdio::Process;
+
+/// How long an upstream that could not be started is left alone.
+const PAUSE: Duration = Duration::from_secs(1);
+
+/// One upstream.
+pub(crate) struct Upstream {
+    pub(crate) name: String,
+    pub(crate) timeout_ms: u64,
+    limit_bytes: u64,
+    reach: Reach,
+    context: Arc<Context>,
+    /// The way to it, once there was need of one.
+    link: tokio::sync::Mutex<Option<Arc<Link>>>,
+    next_id: AtomicU64,
+    paused_until: Mutex<Option<Instant>>,
+    /// The arguments that its tools want in headers, by tool, as far as they were listed.
+    mirrored: Mutex<HashMap<String, Arc<[Annotation]>>>,
+}
+
+/// How an upstream is reached.
+enum Reach {
+    Http(Http),
+    Stdio { command: Vec<String>, env: std::collections::BTreeMap<String, String> },
+}
+
+/// What is to be asked.
+pub(crate) struct Ask<'a> {
+    pub(crate) method: &'a str,
+    /// What `Mcp-Name` repeats.
+    pub(crate) name: Option<&'a str>,
+    /// The members of the params but for `_meta`, raw: `"key":value`, joined by commas.
+    pub(crate) members: &'a str,
+    pub(crate) client: &'a Client,
+    pub(crate) param_headers: &'a [(HeaderName, HeaderValue)],
+}
+
+/// An answer, not yet read.
+pub(crate) struct Answered {
+    pub(crate) message: Message,
+    /// The id under which it was asked for, as JSON text.
+    pub(crate) id: String,
+    /// The way that it came.
+    pub(crate) link: Arc<Link>,
+}
+
+impl Answered {
+    /// The upstream's revision.
+    pub(crate) fn revision(&self) -> Revision {
+        self.link.revision
+    }
+}
+
+impl Upstream {
+    /// Nothing is connected yet.
+    pub(crate) fn new(
+        name: &str,
+        config: &UpstreamConfig,
+        context: Arc<Context>,
+    ) -> Result<Self, String> {
+        let reach = match &config.target {
+            Target::Url(url) => Reach::Http(Http::new(url)?),
+            Target::Command { command, env } => {
+                Reach::Stdio { command: command.clone(), env: env.clone() }
+            }
+        };
+        let limits = &context.limits;
+        Ok(Self {
+            name: name.to_owned(),
+            timeout_ms: config.timeout_ms.unwrap_or(limits.call_timeout_ms),
+            limit_bytes: config.max_response_bytes.unwrap_or(limits.max_response_bytes),
+            reach,
+            context,
+            link: tokio::sync::Mutex::default(),
+            next_id: AtomicU64::new(1),
+            paused_until: Mutex::default(),
+            mirrored: Mutex::default(),
+        })
+    }
+
+    /// Asks once, within the time limit, connecting first if need be.
+    ///
+    /// # Errors
+    /// A [`Failure`] with its cause.
+    pub(crate) async fn ask(&self, ask: &Ask<'_>) -> Result<Answered, Failure> {
+        let limit = Duration::from_millis(self.timeout_ms);
+        let mut link = None;
+        let answered = tokio::time::timeout(limit, self.ask_unbounded(ask, &mut link)).await;
+        let answered = answered.unwrap_or_else(|_| Err(Failure::timeout(self.timeout_ms)));
+        if let Err(failure) = &answered {
+            let aftermath = (self.context.steps.upstream_read.aftermath)(failure);
+            self.settle(aftermath, link.as_ref()).await;
+        }
+        answered
+    }
+
+    async fn ask_unbounded(
+        &self,
+        ask: &Ask<'_>,
+        used: &mut Option<Arc<Link>>,
+    ) -> Result<Answered, Failure> {
+        for _ in 0..=1 {
+            let link = used.insert(self.link().await?).clone();
+            let id = self.next_id.fetch_add(1, Ordering::Relaxed).to_string();
+            let params = params(ask, link.revision, &self.context);
+            let request = Request {
+                id: &id,
+                method: ask.method,
+                name: ask.name,
+                params: &params,
+                param_headers: ask.param_headers,
+            };
+            match link.ask(&request, &self.context).await? {
+                Heard::Message(message, _) => {
+                    return Ok(Answered { message, id, link });
+                }
+                Heard::SessionGone => self.forget(&link).await,
+            }
+        }
+        Err(Failure::bad_answer("it ends every session at once"))
+    }
+
+    /// The open link, or a new one. Callers that come together share one handshake.
+    async fn link(&self) -> Result<Arc<Link>, Failure> {
+        let mut slot = self.link.lock().await;
+        let paused = *self.paused_until.lock().unwrap_or_else(PoisonError::into_inner);
+        if paused.is_some_and(|until| Instant::now() < until) {
+            let message = "the upstream failed a moment ago and is left alone for a second";
+            return Err(Failure::new(Cause::Unreachable, message));
+        }
+        if let Some(link) = slot.as_ref().filter(|link| link.is_alive()) {
+            return Ok(link.clone());
+        }
+        *slot = None;
+        let way = match &self.reach {
+            Reach::Http(http) => Way::Http { http: http.clone(), session: None, agreed: false },
+            Reach::Stdio { command, env } => Way::Stdio(Arc::new(Process::spawn(
+                &self.name,
+                command,
+                env,
+                self.limit_bytes,
+                &self.context,
+            )?)),
+        };
+        let timeout = Duration::from_millis(self.timeout_ms);
+        let link = connect::connect(way, self.limit_bytes, timeout, &self.context).await?;
+        let event = self.context.log.event("connected").text("upstream", &self.name);
+        event.text("revision", link.revision.as_str()).write();
+        let link = Arc::new(link);
+        *slot = Some(link.clone());
+        Ok(link)
+    }
+
+    /// Drops a link that is of no more use, unless somebody has put a new one in its place.
+    async fn forget(&self, link: &Arc<Link>) {
+        let mut slot = self.link.lock().await;
+        if slot.as_ref().is_some_and(|current| Arc::ptr_eq(current, link)) {
+            *slot = None;
+        }
+    }
+
+    /// Applies what was decided about the way that a call took.
+    pub(crate) async fn settle(&self, aftermath: Aftermath, link: Option<&Arc<Link>>) {
+        if aftermath == Aftermath::Keep {
+            return;
+        }
+        if aftermath == Aftermath::Pause {
+            let until = Instant::now() + PAUSE;
+            *self.paused_until.lock().unwrap_or_else(PoisonError::into_inner) = Some(until);
+        }
+        if let Some(link) = link {
+            self.forget(link).await;
+        }
+    }
+
+    /// What a tool wants mirrored in headers; `None` when it was never listed.
+    pub(crate) fn annotations(&self, tool: &str) -> Option<Arc<[Annotation]>> {
+        self.mirrored.lock().unwrap_or_else(PoisonError::into_inner).get(tool).cloned()
+    }
+
+    /// The `Mcp-Param-*` headers of a call (R-HTTP-17): those that the tool's definition asks for,
+    /// and, of the client's own, those that it does not know (R-HTTP-20).
+    pub(crate) fn param_headers(
+        &self,
+        tool: &str,
+        arguments: &str,
+        client: &Client,
+    ) -> Vec<(HeaderName, HeaderValue)> {
+        let mut headers = client.param_headers.clone();
+        let annotations = self.annotations(tool);
+        // An argument that no header can mirror is the tool's to refuse.
+        let own = annotations.and_then(|known| headers::param_headers(&known, arguments).ok());
+        for (name, value) in own.into_iter().flatten() {
+            if let (Ok(name), Ok(value)) =
+                (HeaderName::try_from(name), HeaderValue::try_from(value))
+            {
+                headers.retain(|(theirs, _)| *theirs != name);
+                headers.push((name, value));
+            }
+        }
+        headers
+    }
+}
+
+/// The params of a request in the upstream's revision.
+fn params(ask: &Ask<'_>, upstream: Revision, context: &Context) -> String {
+    let meta = ask.client.meta_for(upstream, &context.me);
+    match (meta, ask.members.is_empty()) {
+        (Some(meta), true) => format!("{{\"_meta\":{meta}}}"),
+        (Some(meta), false) => format!("{{{},\"_meta\":{meta}}}", ask.members),
+        (None, _) => format!("{{{}}}", ask.members),
+    }
+}
+
+/// Whether requests in this revision carry mirrored headers.
+pub(crate) fn mirrors(revision: Revision) -> bool {
+    revision.era() == Era::Stateless
+}

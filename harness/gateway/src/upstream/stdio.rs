@@ -1,0 +1,253 @@
+//! The way to an upstream that is a program: one JSON line a message on its standard input and
+//! output (R-STDIO-01), its standard error in our log.
+
+use std::collections::{BTreeMap, HashMap};
+use std::process::Stdio;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+use birdstrike_wire::{Envelope, envelope};
+use tokio::io::{AsyncRead, AsyncReadExt, AsyncWriteExt};
+use tokio::process::{Child, ChildStdin, ChildStdout, Command};
+use tokio::sync::{mpsc, oneshot};
+use tokio_util::task::AbortOnDropHandle;
+
+use super::head;
+use crate::context::Context;
+use crate::failure::{Cause, Failure};
+use crate::surfaces::answer_reading::{Arrival, Message};
+use crate::surfaces::upstream_read::{Bound, Framing, Intake};
+
+/// Messages that may wait for the program to read them.
+const QUEUE: usize = 64;
+/// Bytes that are read at a time.
+const READ_BYTES: usize = 64 << 10;
+/// Bytes of a line of standard error that are logged.
+const STDERR_LINE_BYTES: usize = 400;
+/// Lines of standard error that are logged for one run of the program.
+const STDERR_LINES: usize = 1000;
+
+/// A running program. It ends when this is dropped.
+#[derive(Debug)]
+pub(crate) struct Process {
+    lines: mpsc::Sender<String>,
+    shared: Arc<Shared>,
+    _tasks: [AbortOnDropHandle<()>; 3],
+}
+
+/// What the tasks of a program share.
+#[derive(Debug)]
+struct Shared {
+    upstream: String,
+    waiting: Mutex<HashMap<String, oneshot::Sender<Result<Message, Failure>>>>,
+    answered: AtomicBool,
+    ended: AtomicBool,
+}
+
+impl Process {
+    /// Runs the program.
+    pub(crate) fn spawn(
+        upstream: &str,
+        command: &[String],
+        env: &BTreeMap<String, String>,
+        limit_bytes: u64,
+        context: &Arc<Context>,
+    ) -> Result<Self, Failure> {
+        let no_start = |why: &dyn std::fmt::Display| {
+            let program = command.first().map_or("", String::as_str);
+            Failure::new(Cause::NotStarted, format!("the upstream's command `{program}` {why}"))
+        };
+        let (program, arguments) =
+            command.split_first().ok_or_else(|| no_start(&"names no program"))?;
+        let mut child = Command::new(program)
+            .args(arguments)
+            .envs(env)
+            .stdin(Stdio::piped())
+            .stdout(Stdio::piped())
+            .stderr(Stdio::piped())
+            .kill_on_drop(true)
+            .spawn()
+            .map_err(|error| no_start(&format_args!("cannot be run: {error}")))?;
+        let (Some(stdin), Some(stdout), Some(stderr)) =
+            (child.stdin.take(), child.stdout.take(), child.stderr.take())
+        else {
+            return Err(no_start(&"was run without pipes"));
+        };
+        context.log.event("upstream_started").text("upstream", upstream).write();
+        let shared = Arc::new(Shared {
+            upstream: upstream.to_owned(),
+            waiting: Mutex::default(),
+            answered: AtomicBool::new(false),
+            ended: AtomicBool::new(false),
+        });
+        let (lines, queue) = mpsc::channel(QUEUE);
+        let reader = read_answers(stdout, child, limit_bytes, shared.clone(), context.clone());
+        let tasks = [
+            tokio::spawn(write_lines(stdin, queue)),
+            tokio::spawn(reader),
+            tokio::spawn(log_lines(stderr, upstream.to_owned(), context.clone())),
+        ];
+        Ok(Self { lines, shared, _tasks: tasks.map(AbortOnDropHandle::new) })
+    }
+
+    /// Whether the program still runs.
+    pub(crate) fn is_alive(&self) -> bool {
+        !self.shared.ended.load(Ordering::Acquire)
+    }
+
+    /// Sends a request and waits for the answer to it.
+    pub(crate) async fn ask(&self, id: &str, request: String) -> Result<Message, Failure> {
+        let (answer, wait) = oneshot::channel();
+        self.shared.waiting().insert(id.to_owned(), answer);
+        // Both ends may be gone by now; then nobody else would clear the entry.
+        if self.lines.send(request).await.is_err() || !self.is_alive() {
+            self.shared.waiting().remove(id);
+        }
+        wait.await.unwrap_or_else(|_| Err(self.shared.over("has ended")))
+    }
+
+    /// Sends a notification, if there is room for it.
+    pub(crate) fn tell(&self, notification: String) {
+        let _ = self.lines.try_send(notification);
+    }
+
+    /// Gives up a request: its answer, if it still comes, is nobody's.
+    pub(crate) fn forget(&self, id: &str) -> bool {
+        self.shared.waiting().remove(id).is_some()
+    }
+}
+
+impl Shared {
+    fn waiting(
+        &self,
+    ) -> MutexGuard<'_, HashMap<String, oneshot::Sender<Result<Message, Failure>>>> {
+        self.waiting.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// The failure of a call whose program is gone.
+    fn over(&self, how: &str) -> Failure {
+        let cause = if self.answered.load(Ordering::Acquire) {
+            Cause::Unreachable
+        } else {
+            Cause::NotStarted
+        };
+        Failure::new(cause, format!("the upstream's process {how} before it answered"))
+    }
+
+    /// Hands an answer to the request it is for. `None` for an answer that is nobody's.
+    fn answer(&self, id: Option<&str>, ended: Result<Message, Failure>) -> Option<()> {
+        let mut waiting = self.waiting();
+        let request = match id {
+            Some(id) => waiting.remove(id)?,
+            // Without an id it can only be told whose it is if one alone is waiting.
+            None if waiting.len() == 1 => waiting.drain().next()?.1,
+            None => return None,
+        };
+        self.answered.store(true, Ordering::Release);
+        let _ = request.send(ended);
+        Some(())
+    }
+
+    /// One whole line of standard output.
+    fn line(&self, bytes: Vec<u8>, context: &Context) {
+        let id = match Envelope::read(&bytes) {
+            Ok(message) if message.get("method").is_some() => return,
+            Ok(message) => message.id().filter(|id| *id != "null").map(str::to_owned),
+            // A broken answer still fails its own call at once.
+            Err(_) => head::id(&bytes).map(str::to_owned),
+        };
+        let is_noise = bytes.first() != Some(&b'{');
+        let message = Message { bytes, arrival: Arrival::Line, status: 200 };
+        if is_noise || self.answer(id.as_deref(), Ok(message)).is_none() {
+            context.log.event("stray_line").text("upstream", &self.upstream).write();
+        }
+    }
+}
+
+/// Whole lines only: a request that is given up half-way must not cut a line.
+async fn write_lines(mut stdin: ChildStdin, mut queue: mpsc::Receiver<String>) {
+    while let Some(mut line) = queue.recv().await {
+        line.push('\n');
+        if stdin.write_all(line.as_bytes()).await.is_err() || stdin.flush().await.is_err() {
+            return;
+        }
+    }
+}
+
+async fn read_answers(
+    mut stdout: ChildStdout,
+    mut child: Child,
+    limit_bytes: u64,
+    shared: Arc<Shared>,
+    context: Arc<Context>,
+) {
+    let bound = Bound { framing: Framing::StdioLine, limit_bytes };
+    let steps = &context.steps.upstream_read;
+    let mut buffer = vec![0; READ_BYTES];
+    let mut line = Some(Intake::new(steps, bound));
+    while let Ok(count @ 1..) = stdout.read(&mut buffer).await {
+        for piece in buffer[..count].split_inclusive(|byte| *byte == b'\n') {
+            let (piece, ends) = piece.strip_suffix(b"\n").map_or((piece, false), |p| (p, true));
+            if let Some(intake) = &mut line
+                && intake.take(piece).is_err()
+                && let Some(full) = line.take()
+            {
+                let id = head::id(full.held()).map(str::to_owned);
+                let ended = full.refuse().map(|bytes| Message {
+                    bytes,
+                    arrival: Arrival::Line,
+                    status: 200,
+                });
+                let _ = shared.answer(id.as_deref(), ended);
+            }
+            if ends {
+                match line.replace(Intake::new(steps, bound)) {
+                    Some(whole) if !whole.held().trim_ascii().is_empty() => {
+                        shared.line(whole.finish(), &context);
+                    }
+                    // An empty line, or the rest of one that was refused.
+                    _ => {}
+                }
+            }
+        }
+    }
+    shared.ended.store(true, Ordering::Release);
+    let status = child.wait().await.map_or_else(|error| error.to_string(), |s| s.to_string());
+    context
+        .log
+        .event("upstream_ended")
+        .text("upstream", &shared.upstream)
+        .text("status", &status)
+        .write();
+    let failure = shared.over(&format!("ended ({status})"));
+    for (_, request) in shared.waiting().drain() {
+        let _ = request.send(Err(failure.clone()));
+    }
+}
+
+async fn log_lines(mut stderr: impl AsyncRead + Unpin, upstream: String, context: Arc<Context>) {
+    let mut buffer = vec![0; 4096];
+    let mut line = Vec::new();
+    let mut lines = 0;
+    while let Ok(count @ 1..) = stderr.read(&mut buffer).await {
+        for piece in buffer[..count].split_inclusive(|byte| *byte == b'\n') {
+            let room = STDERR_LINE_BYTES - line.len();
+            line.extend_from_slice(&piece[..piece.len().min(room)]);
+            if piece.ends_with(b"\n") {
+                let text = String::from_utf8_lossy(&line);
+                if lines < STDERR_LINES && !text.trim().is_empty() {
+                    let event = context.log.event("upstream_stderr");
+                    event.text("upstream", &upstream).text("line", text.trim_end()).write();
+                }
+                lines += 1;
+                line.clear();
+            }
+        }
+    }
+}
+
+/// A request to stop working on another one (R-TIME-01).
+pub(crate) fn cancelled(id: &str) -> String {
+    let params = format!("{{\"requestId\":{id}}}");
+    envelope::notification("notifications/cancelled", Some(&params))
+}

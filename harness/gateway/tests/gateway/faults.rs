@@ -1,0 +1,1 @@
+//! Every fault shows.

@@ -1,0 +1,1 @@
+//! An independent client, in both lifecycles.

@@ -1,0 +1,44 @@
+//! Words and names that people write: known words of a list, and names that become parts of ids.
+
+use crate::check::Source;
+use crate::mistake::Mistake;
+use crate::yaml::At;
+
+/// Routes that a gateway may have.
+pub(crate) const ROUTES: [&str; 5] = ["flat", "batch", "facade", "task", "continuation"];
+
+/// Protocol revisions, oldest first.
+pub(crate) const REVISIONS: [&str; 3] = ["2025-06-18", "2025-11-25", "2026-07-28"];
+
+/// Observations that the engine can measure.
+pub(crate) const OBSERVATIONS: [&str; 2] = ["amplification", "arrived-twice"];
+
+/// Takes words of which each must be known.
+pub(crate) fn words(
+    given: &[At<String>],
+    known: &[&str],
+    what: &str,
+    source: &Source<'_>,
+) -> Result<Vec<String>, Mistake> {
+    for word in given {
+        if !known.contains(&word.value.as_str()) {
+            let source = Source { place: word.place, ..*source };
+            let mend = format!("use one of {}", known.join(", "));
+            return Err(source.mistake(&format!("no {what} `{}`", word.value), &mend));
+        }
+    }
+    Ok(given.iter().map(|word| word.value.clone()).collect())
+}
+
+/// A name that becomes part of an id, or that checks refer to: a slash or a dot in it would cut
+/// the id in the wrong place.
+pub(crate) fn named(name: &str, what: &str, source: &Source<'_>) -> Result<(), Mistake> {
+    let legal = |byte: u8| byte.is_ascii_lowercase() || byte.is_ascii_digit() || byte == b'-';
+    let ends = |byte: Option<&u8>| byte.is_some_and(|byte| *byte != b'-');
+    let bytes = name.as_bytes();
+    if bytes.iter().all(|byte| legal(*byte)) && ends(bytes.first()) && ends(bytes.last()) {
+        return Ok(());
+    }
+    let mend = "use small letters, digits and single hyphens between them";
+    Err(source.mistake(&format!("`{name}` cannot be the name of {what}"), mend))
+}

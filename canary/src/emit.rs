@@ -125,13 +125,14 @@ mod tests {
     use super::*;
     use crate::exchange::tests::exchange;
     use crate::exchange::{Answered, MessageIs};
+    use crate::headers::Headers;
     use crate::journal::Journal;
     use crate::pieces::Text;
 
     fn emit(len: u64, build: impl FnOnce(Emitter) -> Emitter) -> (Vec<Bytes>, Answered) {
         let journal = Arc::new(Journal::new(1 << 20));
         let mut entry = Entry::open(&journal, exchange(Some("n"), b"{}"));
-        entry.begin(Some(200), http::HeaderMap::new(), MessageIs::Body);
+        entry.begin(Some(200), Headers::default(), MessageIs::Body);
         let text = Text::Filled { before: "<".into(), fill: len - 2, after: ">".into() };
         let mut emitter = build(Emitter::new(Pieces::of(text), entry));
         let sent: Vec<Bytes> = std::iter::from_fn(|| emitter.next()).collect();

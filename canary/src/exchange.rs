@@ -1,12 +1,14 @@
 //! One request and its answer, as the journal keeps them.
 
+use std::borrow::Cow;
 use std::sync::Arc;
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
 use birdstrike_wire::Revision;
 use birdstrike_wire::capture::{Capture, Recorder};
-use http::HeaderMap;
+use bytes::Bytes;
 
+use crate::headers::Headers;
 use crate::journal::Journal;
 use crate::notes::Note;
 
@@ -32,11 +34,11 @@ pub struct Exchange {
     pub revision: Option<Revision>,
     /// The JSON-RPC method; `GET` or `DELETE` for an HTTP request without a message; empty if the
     /// message has none that could be read.
-    pub method: String,
+    pub method: Cow<'static, str>,
     /// The argument `nonce` of a call, which correlates it.
     pub nonce: Option<Arc<str>>,
     /// The headers of the request; none on stdio.
-    pub request_headers: HeaderMap,
+    pub request_headers: Headers,
     /// The body of the request, or the line without its end.
     pub request: Capture,
     /// When the whole request was there.
@@ -53,7 +55,7 @@ pub struct Answered {
     /// The HTTP status; none on stdio, and none if no header was sent.
     pub status: Option<u16>,
     /// The headers of the answer, but for those that frame it; none on stdio.
-    pub headers: HeaderMap,
+    pub headers: Headers,
     /// What went on the wire, before any content-coding and without transfer framing. On stdio with
     /// the end of the line. Of a gzip answer that was cut it holds what was coded until then.
     pub body: Capture,
@@ -71,7 +73,7 @@ pub struct Answered {
 
 impl Exchange {
     /// The time from the request to the end of its answer; none while it is not answered.
-    pub fn took(&self) -> Option<std::time::Duration> {
+    pub fn took(&self) -> Option<Duration> {
         let answer = self.answer.as_ref()?;
         Some(answer.finished.saturating_duration_since(self.received))
     }
@@ -81,23 +83,19 @@ impl Exchange {
         let answer = self.answer.as_ref().map_or(0, Answered::held);
         let nonce = self.nonce.as_ref().map_or(0, |nonce| nonce.len());
         let own = size_of::<Self>() + self.method.len() + nonce;
-        own + headers_held(&self.request_headers) + capture_held(&self.request) + answer
+        own + self.request_headers.held() + capture_held(&self.request) + answer
     }
 }
 
 impl Answered {
     pub(crate) fn held(&self) -> usize {
         let message = self.message.as_ref().map_or(0, capture_held);
-        headers_held(&self.headers) + capture_held(&self.body) + message
+        self.headers.held() + capture_held(&self.body) + message
     }
 }
 
 fn capture_held(capture: &Capture) -> usize {
     capture.kept().map(<[u8]>::len).sum()
-}
-
-fn headers_held(headers: &HeaderMap) -> usize {
-    headers.iter().map(|(name, value)| name.as_str().len() + value.len()).sum()
 }
 
 /// The open end of an exchange: takes what is sent and writes the answer into the journal when it
@@ -108,7 +106,9 @@ pub(crate) struct Entry {
     seq: u64,
     nonce: Option<Arc<str>>,
     status: Option<u16>,
-    headers: HeaderMap,
+    headers: Headers,
+    /// The first part of the body: often the only one, and then kept without a copy.
+    first: Option<Bytes>,
     body: Recorder,
     /// Set apart from the body if the two differ.
     message: Option<Recorder>,
@@ -137,7 +137,8 @@ impl Entry {
             journal: Arc::clone(journal),
             nonce,
             status: None,
-            headers: HeaderMap::new(),
+            headers: Headers::default(),
+            first: None,
             body: Recorder::new(),
             message: None,
             message_is_body: false,
@@ -147,7 +148,7 @@ impl Entry {
     }
 
     /// Says what the answer begins with.
-    pub(crate) fn begin(&mut self, status: Option<u16>, headers: HeaderMap, message: MessageIs) {
+    pub(crate) fn begin(&mut self, status: Option<u16>, headers: Headers, message: MessageIs) {
         self.status = status;
         self.headers = headers;
         self.message_is_body = message == MessageIs::Body;
@@ -155,10 +156,17 @@ impl Entry {
     }
 
     /// Records bytes of the body, and what of them belongs to the response.
-    pub(crate) fn record(&mut self, body: &[u8], message: &[u8]) {
-        self.body.push(body);
+    pub(crate) fn record(&mut self, body: &Bytes, message: &[u8]) {
         if let Some(recorder) = &mut self.message {
             recorder.push(message);
+        }
+        match self.first.take() {
+            None if self.body.is_empty() => self.first = Some(body.clone()),
+            None => self.body.push(body),
+            Some(first) => {
+                self.body.push(&first);
+                self.body.push(body);
+            }
         }
     }
 
@@ -174,7 +182,10 @@ impl Entry {
         }
         self.closed = true;
         let end = |recorder: Recorder| if complete { recorder.finish() } else { recorder.cut() };
-        let body = end(std::mem::take(&mut self.body));
+        let body = match self.first.take() {
+            Some(all) => Capture::of(all, complete),
+            None => end(std::mem::take(&mut self.body)),
+        };
         let message = match self.message.take() {
             Some(recorder) => Some(end(recorder)),
             None => self.message_is_body.then(|| body.clone()),
@@ -210,7 +221,7 @@ pub(crate) mod tests {
             revision: None,
             method: "tools/call".into(),
             nonce: nonce.map(Into::into),
-            request_headers: HeaderMap::new(),
+            request_headers: Headers::default(),
             request: Capture::of(request, true),
             received: Instant::now(),
             answer: None,
@@ -221,7 +232,7 @@ pub(crate) mod tests {
     pub(crate) fn answered(body: &'static [u8], complete: bool) -> Answered {
         Answered {
             status: Some(200),
-            headers: HeaderMap::new(),
+            headers: Headers::default(),
             body: Capture::of(body, complete),
             wire_bytes: body.len() as u64,
             message: None,
@@ -234,8 +245,8 @@ pub(crate) mod tests {
     fn a_dropped_entry_leaves_what_was_sent_so_far() {
         let journal = Arc::new(Journal::new(1 << 20));
         let mut entry = Entry::open(&journal, exchange(Some("n"), b"{}"));
-        entry.begin(Some(200), HeaderMap::new(), MessageIs::Inside);
-        entry.record(b"data: {", b"{");
+        entry.begin(Some(200), Headers::default(), MessageIs::Inside);
+        entry.record(&Bytes::from_static(b"data: {"), b"{");
         entry.sent(7);
         drop(entry);
         let taken = journal.take("n");

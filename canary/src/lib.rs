@@ -31,6 +31,7 @@ mod dispatch;
 mod emit;
 mod exchange;
 mod families;
+mod headers;
 mod http;
 mod journal;
 mod lifecycle;
@@ -52,6 +53,7 @@ pub use canary::{Canary, StartError};
 pub use config::{Config, Limits, ToolSpec, UpstreamSpec};
 pub use exchange::{Answered, Exchange, Transport};
 pub use families::{Family, builtin_tools};
+pub use headers::Headers;
 pub use journal::{Journal, KEPT_CALLS, KEPT_OTHERS};
 pub use notes::Note;
 pub use plan::{

@@ -1,6 +1,8 @@
 //! Rule breaks that the canary sees on its leg. It serves the request all the same, unless the
 //! note says otherwise: being strict is a scenario's choice.
 
+use std::borrow::Cow;
+
 use birdstrike_wire::headers::{
     Found, MCP_PROTOCOL_VERSION, MCP_SESSION_ID, Mirrored, Mismatch, mirror_mismatches, name_param,
     param_mismatches,
@@ -32,14 +34,12 @@ pub(crate) fn on_message(request: &Request<'_>, revision: Revision, notes: &mut 
     if revision.era() == Era::Handshake {
         return;
     }
-    let members = request.meta.and_then(|m| json::members(m).ok());
-    let members = members.unwrap_or_default();
     for (key, requirement) in [
         (meta::PROTOCOL_VERSION, "R-BASE-13"),
         (meta::CLIENT_CAPABILITIES, "R-BASE-13"),
         (meta::CLIENT_INFO, "R-BASE-14"),
     ] {
-        if !members.iter().any(|member| member.is(key)) {
+        if !request.meta.iter().any(|member| member.is(key)) {
             notes.push(Note::new(requirement, format!("_meta lacks `{key}`")));
         }
     }
@@ -75,8 +75,11 @@ fn on_mirrored(
 ) {
     let find = |name: &str| Found::of(headers.get_all(name).iter().map(HeaderValue::as_bytes));
     let name = match name_param(&request.method) {
-        Some("name") => request.name.clone(),
-        Some(other) => request.params.and_then(|p| json::get_string(p, other)),
+        Some("name") => request.name.as_deref().map(Cow::Borrowed),
+        Some(other) => {
+            let name = request.params.and_then(|p| json::get_string(p, other));
+            name.map(Cow::Owned)
+        }
         None => None,
     };
     let body = Mirrored {
@@ -85,10 +88,14 @@ fn on_mirrored(
         name: name.as_deref(),
     };
     let mut note = |mismatch: Mismatch| {
-        let seen = mismatch.to_string();
-        let requirement =
-            if seen.contains(MCP_PROTOCOL_VERSION) { "R-HTTP-14" } else { "R-HTTP-17" };
-        notes.push(Note { requirement, seen });
+        let (Mismatch::Missing { header }
+        | Mismatch::Repeated { header }
+        | Mismatch::Malformed { header, .. }
+        | Mismatch::Differs { header, .. }
+        | Mismatch::Unbacked { header, .. }) = &mismatch;
+        let version = header == MCP_PROTOCOL_VERSION;
+        let requirement = if version { "R-HTTP-14" } else { "R-HTTP-17" };
+        notes.push(Note::new(requirement, mismatch.to_string()));
     };
     mirror_mismatches(find, &body).into_iter().for_each(&mut note);
     let tool = name.as_deref().and_then(|name| upstream.tool(name));

@@ -194,12 +194,13 @@ pub(crate) mod tests {
     use super::*;
     use crate::exchange::MessageIs;
     use crate::exchange::tests::exchange;
+    use crate::headers::Headers;
     use crate::journal::Journal;
 
     fn drain(mut pieces: Pieces, max: usize) -> (Vec<u8>, Vec<u8>) {
         let journal = Arc::new(Journal::new(1 << 20));
         let mut entry = Entry::open(&journal, exchange(Some("n"), b"{}"));
-        entry.begin(None, http::HeaderMap::new(), MessageIs::Inside);
+        entry.begin(None, Headers::default(), MessageIs::Inside);
         let mut sent = Vec::new();
         while let Some(bytes) = pieces.next(max, &mut entry) {
             assert!(!bytes.is_empty() && bytes.len() <= max);

@@ -1,5 +1,6 @@
 //! A message from its bytes to its reply, with everything that was seen on the way.
 
+use std::borrow::Cow;
 use std::sync::Arc;
 
 use birdstrike_wire::envelope::error_object;
@@ -45,7 +46,7 @@ pub(crate) fn header<'h>(headers: &'h HeaderMap, name: &str) -> Option<&'h str> 
 /// A message that was read, and its reply.
 #[derive(Debug)]
 pub(crate) struct Received {
-    pub(crate) method: String,
+    pub(crate) method: Cow<'static, str>,
     pub(crate) revision: Option<Revision>,
     pub(crate) nonce: Option<Arc<str>>,
     pub(crate) notes: Vec<Note>,
@@ -104,13 +105,7 @@ fn answered(
     } else {
         Reply::accepted()
     };
-    Received {
-        method: request.method,
-        revision,
-        nonce: request.nonce.map(Into::into),
-        notes,
-        reply,
-    }
+    Received { method: request.method, revision, nonce: request.nonce, notes, reply }
 }
 
 fn has_sessions(revision: Revision) -> bool {
@@ -118,7 +113,7 @@ fn has_sessions(revision: Revision) -> bool {
 }
 
 fn unread(reply: Reply, notes: Vec<Note>) -> Received {
-    Received { method: String::new(), revision: None, nonce: None, notes, reply }
+    Received { method: Cow::Borrowed(""), revision: None, nonce: None, notes, reply }
 }
 
 /// A session that is not open (R-HTTP-28). One that was never minted here is served all the same;

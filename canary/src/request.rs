@@ -1,6 +1,9 @@
 //! What a client sent, read from its raw bytes.
 
-use birdstrike_wire::json::{self, JsonError};
+use std::borrow::Cow;
+use std::sync::Arc;
+
+use birdstrike_wire::json::{self, JsonError, Member};
 use birdstrike_wire::{Envelope, Kind, codes, meta};
 
 use crate::notes::Note;
@@ -24,19 +27,19 @@ pub(crate) struct Request<'a> {
     /// The id as it is written; `null` for a notification.
     pub(crate) id: &'a str,
     /// The method.
-    pub(crate) method: String,
+    pub(crate) method: Cow<'static, str>,
     /// The params as they are written.
     pub(crate) params: Option<&'a str>,
-    /// Their `_meta`.
-    pub(crate) meta: Option<&'a str>,
+    /// The members of their `_meta`.
+    pub(crate) meta: Vec<Member<'a>>,
     /// The revision that the `_meta` names.
-    pub(crate) meta_version: Option<String>,
+    pub(crate) meta_version: Option<Cow<'a, str>>,
     /// `params.name`.
-    pub(crate) name: Option<String>,
+    pub(crate) name: Option<Cow<'a, str>>,
     /// `params.arguments`.
     pub(crate) arguments: Option<&'a str>,
     /// `params.arguments.nonce` of a tool call.
-    pub(crate) nonce: Option<String>,
+    pub(crate) nonce: Option<Arc<str>>,
 }
 
 /// Why a message cannot be served.
@@ -104,9 +107,9 @@ fn unreadable<'a>(bytes: &'a [u8], error: &JsonError) -> Broken<'a> {
 fn request<'a>(envelope: &Envelope<'a>) -> Request<'a> {
     let mut request = Request {
         id: envelope.id().unwrap_or("null"),
-        method: envelope.method().unwrap_or_default().into_owned(),
+        method: known(envelope.method().unwrap_or_default()),
         params: envelope.params(),
-        meta: None,
+        meta: Vec::new(),
         meta_version: None,
         name: None,
         arguments: None,
@@ -115,17 +118,38 @@ fn request<'a>(envelope: &Envelope<'a>) -> Request<'a> {
     // One pass over the params instead of one for each member; the last of two equal names counts.
     for member in request.params.and_then(|p| json::members(p).ok()).unwrap_or_default() {
         match &*member.key() {
-            "_meta" => request.meta = Some(member.value),
-            "name" => request.name = serde_json::from_str(member.value).ok(),
+            "_meta" => request.meta = json::members(member.value).unwrap_or_default(),
+            "name" => request.name = string(member.value),
             "arguments" => request.arguments = Some(member.value),
             _ => {}
         }
     }
-    request.meta_version = request.meta.and_then(|m| json::get_string(m, meta::PROTOCOL_VERSION));
+    let version = request.meta.iter().rfind(|member| member.is(meta::PROTOCOL_VERSION));
+    request.meta_version = version.and_then(|member| string(member.value));
     if request.method == "tools/call" {
-        request.nonce = request.arguments.and_then(|a| json::get_string(a, "nonce"));
+        let nonce = request.arguments.and_then(|arguments| json::get(arguments, "nonce"));
+        request.nonce = nonce.and_then(string).map(Into::into);
     }
     request
+}
+
+/// The string that a JSON text stands for, without a copy if it has no escapes.
+fn string(text: &str) -> Option<Cow<'_, str>> {
+    let inside = text.strip_prefix('"')?.strip_suffix('"')?;
+    if inside.contains('\\') {
+        return serde_json::from_str(text).ok().map(Cow::Owned);
+    }
+    Some(Cow::Borrowed(inside))
+}
+
+/// The method, without a copy if it is one that clients often send.
+fn known(method: Cow<'_, str>) -> Cow<'static, str> {
+    const OFTEN: [&str; 5] =
+        ["tools/call", "tools/list", "initialize", "notifications/initialized", "server/discover"];
+    match OFTEN.into_iter().find(|often| *often == method) {
+        Some(often) => Cow::Borrowed(often),
+        None => Cow::Owned(method.into_owned()),
+    }
 }
 
 #[cfg(test)]

@@ -10,7 +10,6 @@ use std::time::{Duration, Instant};
 use birdstrike_wire::capture::Capture;
 use birdstrike_wire::{Envelope, json};
 use bytes::Bytes;
-use http::HeaderMap;
 use tokio::io::{AsyncRead, AsyncWrite, AsyncWriteExt};
 use tokio::sync::Mutex;
 use tokio::task::JoinSet;
@@ -20,6 +19,7 @@ use crate::canary::Canary;
 use crate::dispatch::{Content, Reply};
 use crate::emit::Emitter;
 use crate::exchange::{Entry, Exchange, MessageIs, Transport};
+use crate::headers::Headers;
 use crate::pieces::{Piece, Pieces, Text};
 use crate::plan::{Delivery, Ending};
 use crate::reception::{self, Client};
@@ -147,7 +147,7 @@ impl<W: AsyncWrite + Unpin + Send + 'static> Connection<W> {
                 revision: received.revision,
                 method: received.method,
                 nonce: received.nonce,
-                request_headers: HeaderMap::new(),
+                request_headers: Headers::default(),
                 request: Capture::of(bytes, !cut),
                 received: Instant::now(),
                 answer: None,
@@ -216,7 +216,7 @@ impl<W: AsyncWrite + Unpin> Answering<W> {
             return self.hung_up.cancel();
         }
         let (pieces, message) = frame(content);
-        entry.begin(None, HeaderMap::new(), message);
+        entry.begin(None, Headers::default(), message);
         let written = self.write(Emitter::new(pieces, entry), delivery.ending).await;
         if written.is_err() || matches!(delivery.ending, Ending::CutAfter(_)) {
             self.hung_up.cancel();

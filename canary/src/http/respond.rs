@@ -14,6 +14,7 @@ use super::service::Service;
 use crate::dispatch::{Content, Reply};
 use crate::emit::Emitter;
 use crate::exchange::{Entry, MessageIs};
+use crate::headers::Headers;
 use crate::notes::Note;
 use crate::pieces::{Piece, Pieces};
 use crate::plan::{Delivery, Encoding, Ending, Framing};
@@ -36,7 +37,7 @@ pub(crate) async fn respond(
     let has_body = endless || !pieces.is_empty();
     let status = StatusCode::from_u16(delivery.status).unwrap_or(StatusCode::INTERNAL_SERVER_ERROR);
     let headers = headers(&delivery, own, has_body);
-    entry.begin(Some(status.as_u16()), headers.clone(), message);
+    entry.begin(Some(status.as_u16()), Headers::from(&headers), message);
     let body = body(service, pieces, &delivery, entry);
     let mut response = Response::new(body);
     *response.status_mut() = status;

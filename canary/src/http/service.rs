@@ -1,5 +1,6 @@
 //! One HTTP request: let in, read, answered.
 
+use std::borrow::Cow;
 use std::sync::Arc;
 use std::time::Instant;
 
@@ -18,6 +19,7 @@ use super::flush::Flushes;
 use super::{gate, respond};
 use crate::dispatch::Reply;
 use crate::exchange::{Entry, Exchange, Transport};
+use crate::headers::Headers;
 use crate::reception::{self, Client, Received, header};
 use crate::shared::Shared;
 use crate::upstream::Upstream;
@@ -41,7 +43,7 @@ impl Taken {
     /// An HTTP request that carries no message, or none that was read.
     fn without_message(method: &Method, reply: Reply) -> Self {
         let received = Received {
-            method: method.to_string(),
+            method: Cow::Owned(method.to_string()),
             revision: None,
             nonce: None,
             notes: Vec::new(),
@@ -93,7 +95,7 @@ impl Service {
                 nonce: taken.received.nonce,
                 // Copied, as what was read would keep the whole buffer of the connection alive.
                 request: Capture::of(Bytes::copy_from_slice(&taken.body), true),
-                request_headers: head.headers,
+                request_headers: Headers::from(&head.headers),
                 received: Instant::now(),
                 answer: None,
                 notes,

@@ -158,7 +158,7 @@ async fn status_headers_and_delay_are_those_of_the_plan() {
     assert_eq!((seen.status, seen.header("x-marker")), (418, "m"));
     assert_eq!(seen.header("content-type"), "text/plain");
     let answer = answer(&exchange);
-    assert_eq!((answer.status, &answer.headers["x-marker"]), (Some(418), &"m".parse().unwrap()));
+    assert_eq!((answer.status, answer.headers.get("x-marker")), (Some(418), Some("m")));
     assert!(exchange.took().unwrap() >= Duration::from_millis(20));
     canary.stop().await;
 }

@@ -113,6 +113,18 @@ impl Run<'_> {
     fn check(&mut self, index: usize, check: &Check) {
         let context = judging::Context { launch: self.launch, cell: self.cell, fired: self.fired };
         let Some(fired) = context.step(check.of.as_deref()) else {
+            let of = check.of.as_deref().unwrap_or("the first");
+            self.outcome.records.extend(self.fired.first().map(|first| {
+                let message = format!("step `{of}` was not fired on this route");
+                let log = Vec::new();
+                CheckRecord {
+                    verdict: Verdict::Error,
+                    blame: Some(Blame::Harness),
+                    message,
+                    evidence: Some(evidence::of(first, &[], log)),
+                    ..self.blank(check)
+                }
+            }));
             return;
         };
         if let Expect::AcrossRoutes { place } = &check.expect {

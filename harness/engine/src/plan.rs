@@ -148,6 +148,7 @@ fn cells(
         let cell = Cell { scenario: index, route, revision, encoding };
         cells.push(((upstream, transport), cell));
     };
+    let matrix = if scenario.core_only { Matrix::Core } else { matrix };
     for route in &axes.routes {
         match matrix {
             Matrix::Core => {

@@ -20,6 +20,7 @@ use http::{HeaderMap, HeaderValue, StatusCode};
 use crate::pipeline::{Call, Pipeline};
 use crate::routes::{Reply, batch, flat};
 use request::Asked;
+use tokio_util::sync::CancellationToken;
 
 /// How long a client may take to send its request.
 const REQUEST_TIME: Duration = Duration::from_secs(30);
@@ -28,6 +29,8 @@ const REQUEST_TIME: Duration = Duration::from_secs(30);
 pub(crate) struct Server {
     pub(crate) pipeline: Pipeline,
     pub(crate) address: SocketAddr,
+    /// When this is cancelled, calls under way are answered with an error.
+    pub(crate) stopped: CancellationToken,
 }
 
 /// The routes of the server. Any other method on the endpoint is answered with 405.
@@ -89,11 +92,22 @@ fn respond(reply: Reply) -> Response {
 /// the call runs to its end in a task of its own.
 async fn serve(server: &Arc<Server>, id: &str, asked: Asked) -> Reply {
     if asked.client.revision.era() == Era::Stateless {
-        return answer(server, id, &asked).await;
+        return answer_until_stopped(server, id, &asked).await;
     }
     let (server, own_id) = (server.clone(), id.to_owned());
-    let task = tokio::spawn(async move { answer(&server, &own_id, &asked).await });
-    task.await.unwrap_or_else(|_| refusal(Some(id), codes::INTERNAL_ERROR, "the gateway stopped"))
+    let task = tokio::spawn(async move { answer_until_stopped(&server, &own_id, &asked).await });
+    task.await.unwrap_or_else(|_| stopping(id))
+}
+
+async fn answer_until_stopped(server: &Server, id: &str, asked: &Asked) -> Reply {
+    tokio::select! {
+        reply = answer(server, id, asked) => reply,
+        () = server.stopped.cancelled() => stopping(id),
+    }
+}
+
+fn stopping(id: &str) -> Reply {
+    refusal(Some(id), codes::INTERNAL_ERROR, "the gateway is stopping")
 }
 
 async fn answer(server: &Server, id: &str, asked: &Asked) -> Reply {
@@ -137,5 +151,9 @@ async fn call(pipeline: &Pipeline, id: &str, asked: &Asked) -> Reply {
         others: &params.others,
         client: &asked.client,
     };
+    if let Err(mismatch) = pipeline.check_param_headers(&call) {
+        let message = mismatch.to_string();
+        return Reply::error(Revision::NEWEST, Some(id), codes::HEADER_MISMATCH, &message, None);
+    }
     flat::call(pipeline, id, &call).await
 }

@@ -19,13 +19,18 @@ use crate::surfaces::Steps;
 use crate::upstream::Upstream;
 
 /// How long calls under way may take to end when the gateway stops.
-const GRACE: Duration = Duration::from_millis(700);
+const GRACE: Duration = Duration::from_millis(600);
+/// How long their last answers may take to go out.
+const LAST_WORDS: Duration = Duration::from_millis(200);
 
 /// A gateway that listens. It stops when it is dropped; [`Gateway::stop`] lets calls end first.
 #[derive(Debug)]
 pub struct Gateway {
     address: SocketAddr,
+    /// No new calls.
     stopping: CancellationToken,
+    /// No calls at all.
+    stopped: CancellationToken,
     server: Option<JoinHandle<io::Result<()>>>,
 }
 
@@ -75,18 +80,19 @@ impl Gateway {
         });
         let upstreams = upstreams.collect::<Result<Vec<_>, _>>()?;
         context.log.event("listening").text("address", &address.to_string()).write();
+        let (stopping, stopped) = (CancellationToken::new(), CancellationToken::new());
         let pipeline = Pipeline { context, upstreams };
-        let router = downstream::router(Arc::new(Server { pipeline, address }));
+        let server = Server { pipeline, address, stopped: stopped.clone() };
+        let router = downstream::router(Arc::new(server));
         // A small answer must not wait for the acknowledgement of the one before.
         let listener = listener.tap_io(|stream| {
             let _ = stream.set_nodelay(true);
         });
-        let stopping = CancellationToken::new();
         let stop = stopping.clone().cancelled_owned();
         let server = tokio::spawn(async move {
             axum::serve(listener, router).with_graceful_shutdown(stop).await
         });
-        Ok(Self { address, stopping, server: Some(server) })
+        Ok(Self { address, stopping, stopped, server: Some(server) })
     }
 
     /// The address that it listens on.
@@ -99,23 +105,21 @@ impl Gateway {
         format!("http://{}/mcp", self.address)
     }
 
-    /// Takes no new calls, gives those under way a moment to end, and ends the programs it runs;
-    /// all within a second.
+    /// Takes no new calls, gives those under way a moment to end, answers the rest with an error, and
+    /// ends the programs it runs; all within a second.
     pub async fn stop(mut self) {
         self.stopping.cancel();
-        if let Some(mut server) = self.server.take()
-            && tokio::time::timeout(GRACE, &mut server).await.is_err()
-        {
-            server.abort();
-            let _ = server.await;
+        let Some(mut server) = self.server.take() else { return };
+        if tokio::time::timeout(GRACE, &mut server).await.is_err() {
+            self.stopped.cancel();
+            let _ = tokio::time::timeout(LAST_WORDS, server).await;
         }
     }
 }
 
 impl Drop for Gateway {
     fn drop(&mut self) {
-        if let Some(server) = &self.server {
-            server.abort();
-        }
+        self.stopping.cancel();
+        self.stopped.cancel();
     }
 }

@@ -3,13 +3,16 @@
 use std::sync::Arc;
 use std::time::Instant;
 
-use birdstrike_wire::{Revision, codes, json};
+use birdstrike_wire::headers::{Found, Mismatch, param_mismatches};
+use birdstrike_wire::{Era, Revision, codes, json};
 
 use crate::client::Client;
 use crate::context::Context;
 use crate::failure::{Cause, Failure};
+use crate::log::Line;
 use crate::surfaces::answer_reading::{self, Answer, Asked, Kind};
-use crate::upstream::{Answered, Ask, Upstream, mirrors};
+use crate::surfaces::is_error::Outcome;
+use crate::upstream::{Answered, Ask, Upstream};
 
 /// The upstreams and how their tools are called here.
 pub(crate) struct Pipeline {
@@ -69,16 +72,41 @@ impl Pipeline {
         Some((upstream, name))
     }
 
+    /// Holds the `Mcp-Param-*` headers of a client that mirrors its arguments against them, as far
+    /// as the tool was listed here.
+    ///
+    /// # Errors
+    /// The first [`Mismatch`] (R-HTTP-15).
+    pub(crate) fn check_param_headers(&self, call: &Call<'_>) -> Result<(), Mismatch> {
+        let resolved = self.resolve(call.tool).filter(|_| call.client_mirrors());
+        let Some(known) = resolved.and_then(|(upstream, tool)| upstream.annotations(tool)) else {
+            return Ok(());
+        };
+        let headers = &call.client.param_headers;
+        let values = |wanted: &str| {
+            let named =
+                headers.iter().filter(|(name, _)| name.as_str().eq_ignore_ascii_case(wanted));
+            Found::of(named.map(|(_, value)| value.as_bytes()))
+        };
+        let arguments = if call.arguments.is_empty() { "{}" } else { call.arguments };
+        let first = param_mismatches(values, &known, arguments).into_iter().next();
+        first.map_or(Ok(()), Err)
+    }
+
     /// Makes one call and writes its log line.
     pub(crate) async fn call(&self, call: &Call<'_>) -> Ended {
-        let started = Instant::now();
+        let mut watch =
+            Watch { context: &self.context, call, started: Instant::now(), over: false };
         let mut ended = Ended::unanswered(call.tool);
         if let Some((upstream, name)) = self.resolve(call.tool) {
             ended.upstream.clone_from(&upstream.name);
-            self.call_upstream(upstream, name, call, &mut ended).await;
+            let work = self.call_upstream(upstream, name, call, &mut ended);
+            if let Err(failure) = upstream.in_time(work).await {
+                ended.answer = Err(failure);
+            }
         }
-        ended.elapsed_ms = started.elapsed().as_millis();
-        self.log(call, &ended);
+        ended.elapsed_ms = watch.started.elapsed().as_millis();
+        watch.ended(&ended);
         ended
     }
 
@@ -89,6 +117,9 @@ impl Pipeline {
         call: &Call<'_>,
         ended: &mut Ended,
     ) {
+        if !call.client_mirrors() {
+            upstream.prepare(call.client).await;
+        }
         let param_headers = upstream.param_headers(name, call.arguments, call.client);
         let members = members(name, call);
         let mut ask = Ask {
@@ -99,10 +130,9 @@ impl Pipeline {
             param_headers: &param_headers,
         };
         self.ask(upstream, &ask, ended).await;
-        if wants_headers(ended) && !client_mirrors(call) && upstream.annotations(name).is_none() {
-            // The tool was never listed here, so that nobody knew which headers it wants
-            // (R-HTTP-19).
-            let listed = upstream.list(call.client).await;
+        if wants_headers(ended) && !call.client_mirrors() {
+            // The tool is not what it was when it was listed (R-HTTP-19).
+            let listed = upstream.list_all(call.client).await;
             let learnt = upstream.param_headers(name, call.arguments, call.client);
             if listed.is_ok() && learnt != param_headers {
                 ask.param_headers = &learnt;
@@ -136,12 +166,29 @@ impl Pipeline {
         upstream.settle(aftermath, Some(&link)).await;
         ended.answer = read;
     }
+}
 
-    fn log(&self, call: &Call<'_>, ended: &Ended) {
+impl Call<'_> {
+    /// Whether the client mirrors its arguments in headers itself; then the upstream's word on them
+    /// is for the client.
+    pub(crate) fn client_mirrors(&self) -> bool {
+        self.route == "flat" && self.client.revision.era() == Era::Stateless
+    }
+}
+
+/// Sees to it that a call has its line in the log, also when its client goes away.
+struct Watch<'a> {
+    context: &'a Context,
+    call: &'a Call<'a>,
+    started: Instant,
+    over: bool,
+}
+
+impl Watch<'_> {
+    fn ended(&mut self, ended: &Ended) {
+        self.over = true;
         let outcome = (self.context.steps.is_error.outcome)(&ended.answer);
-        let mut line = self.context.log.event("call").text("route", call.route);
-        line = line.text("tool", call.tool).text("upstream", &ended.upstream);
-        line = line.text("outcome", outcome.as_str());
+        let mut line = self.line(&ended.upstream, outcome);
         match &ended.answer {
             Ok(Answer { kind: Kind::RpcError, body }) => {
                 let code = json::get(body, "code").and_then(|code| code.parse().ok());
@@ -149,13 +196,30 @@ impl Pipeline {
             }
             Ok(_) => {}
             Err(failure) => {
-                let code = failure.cause.code(call.client.revision);
+                let code = failure.cause.code(self.call.client.revision);
                 line = line.number("code", code.into()).text("cause", failure.cause.slug());
             }
         }
-        line.number("bytes", ended.bytes as i128)
-            .number("elapsed_ms", i128::try_from(ended.elapsed_ms).unwrap_or(i128::MAX))
-            .write();
+        line.number("bytes", ended.bytes as i128).number("elapsed_ms", self.elapsed_ms()).write();
+    }
+
+    fn line(&self, upstream: &str, outcome: Outcome) -> Line<'_> {
+        let line = self.context.log.event("call").text("route", self.call.route);
+        let line = line.text("tool", self.call.tool).text("upstream", upstream);
+        line.text("outcome", outcome.as_str())
+    }
+
+    fn elapsed_ms(&self) -> i128 {
+        i128::try_from(self.started.elapsed().as_millis()).unwrap_or(i128::MAX)
+    }
+}
+
+impl Drop for Watch<'_> {
+    fn drop(&mut self) {
+        if !self.over {
+            let line = self.line("", Outcome::Failed).text("cause", "cancelled");
+            line.number("elapsed_ms", self.elapsed_ms()).write();
+        }
     }
 }
 
@@ -169,15 +233,10 @@ fn members(name: &str, call: &Call<'_>) -> String {
     format!("\"name\":{name},\"arguments\":{arguments}{comma}{others}")
 }
 
-/// Whether the client mirrors its arguments in headers itself; then the upstream's word on them is
-/// for the client.
-fn client_mirrors(call: &Call<'_>) -> bool {
-    call.route == "flat" && mirrors(call.client.revision)
-}
-
 /// Whether the upstream refused the call for its headers.
 fn wants_headers(ended: &Ended) -> bool {
     let Ok(Answer { kind: Kind::RpcError, body }) = &ended.answer else { return false };
     let code = json::get(body, "code").and_then(|code| code.parse().ok());
-    ended.revision.is_some_and(mirrors) && code == Some(codes::HEADER_MISMATCH)
+    let stateless = ended.revision.is_some_and(|revision| revision.era() == Era::Stateless);
+    stateless && code == Some(codes::HEADER_MISMATCH)
 }

@@ -14,8 +14,8 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
 use ::http::{HeaderName, HeaderValue};
+use birdstrike_wire::Revision;
 use birdstrike_wire::headers::{self, Annotation};
-use birdstrike_wire::{Era, Revision};
 use tokio::time::Instant;
 
 use crate::client::Client;
@@ -72,13 +72,6 @@ pub(crate) struct Answered {
     pub(crate) link: Arc<Link>,
 }
 
-impl Answered {
-    /// The upstream's revision.
-    pub(crate) fn revision(&self) -> Revision {
-        self.link.revision
-    }
-}
-
 impl Upstream {
     /// Nothing is connected yet.
     pub(crate) fn new(
@@ -106,15 +99,28 @@ impl Upstream {
         })
     }
 
-    /// Asks once, within the time limit, connecting first if need be.
+    /// Gives some work with this upstream the upstream's time limit.
+    ///
+    /// # Errors
+    /// A [`Failure`] that names the limit.
+    pub(crate) async fn in_time<T>(&self, work: impl Future<Output = T>) -> Result<T, Failure> {
+        let limit = Duration::from_millis(self.timeout_ms);
+        if let Ok(done) = tokio::time::timeout(limit, work).await {
+            return Ok(done);
+        }
+        let failure = Failure::timeout(self.timeout_ms);
+        let aftermath = (self.context.steps.upstream_read.aftermath)(&failure);
+        self.settle(aftermath, None).await;
+        Err(failure)
+    }
+
+    /// Asks once, connecting first if need be.
     ///
     /// # Errors
     /// A [`Failure`] with its cause.
     pub(crate) async fn ask(&self, ask: &Ask<'_>) -> Result<Answered, Failure> {
-        let limit = Duration::from_millis(self.timeout_ms);
         let mut link = None;
-        let answered = tokio::time::timeout(limit, self.ask_unbounded(ask, &mut link)).await;
-        let answered = answered.unwrap_or_else(|_| Err(Failure::timeout(self.timeout_ms)));
+        let answered = self.ask_over(ask, &mut link).await;
         if let Err(failure) = &answered {
             let aftermath = (self.context.steps.upstream_read.aftermath)(failure);
             self.settle(aftermath, link.as_ref()).await;
@@ -122,7 +128,8 @@ impl Upstream {
         answered
     }
 
-    async fn ask_unbounded(
+    /// `used` becomes the link that the answer, or its failure, came over.
+    async fn ask_over(
         &self,
         ask: &Ask<'_>,
         used: &mut Option<Arc<Link>>,
@@ -161,7 +168,7 @@ impl Upstream {
         }
         *slot = None;
         let way = match &self.reach {
-            Reach::Http(http) => Way::Http { http: http.clone(), session: None, agreed: false },
+            Reach::Http(http) => Way::Http { http: http.clone(), session: None },
             Reach::Stdio { command, env } => Way::Stdio(Arc::new(Process::spawn(
                 &self.name,
                 command,
@@ -177,6 +184,17 @@ impl Upstream {
         let link = Arc::new(link);
         *slot = Some(link.clone());
         Ok(link)
+    }
+
+    /// Learns which arguments the tools want in headers, once a link: for a call whose client does
+    /// not write them itself (R-HTTP-17). What goes wrong here, the call will tell.
+    pub(crate) async fn prepare(&self, client: &Client) {
+        if let Ok(link) = self.link().await
+            && link.mirrors()
+        {
+            let list = async || drop(self.list_all(client).await);
+            link.listed.get_or_init(list).await;
+        }
     }
 
     /// Drops a link that is of no more use, unless somebody has put a new one in its place.
@@ -197,6 +215,7 @@ impl Upstream {
             *self.paused_until.lock().unwrap_or_else(PoisonError::into_inner) = Some(until);
         }
         if let Some(link) = link {
+            link.close();
             self.forget(link).await;
         }
     }
@@ -238,9 +257,4 @@ fn params(ask: &Ask<'_>, upstream: Revision, context: &Context) -> String {
         (Some(meta), false) => format!("{{{},\"_meta\":{meta}}}", ask.members),
         (None, _) => format!("{{{}}}", ask.members),
     }
-}
-
-/// Whether requests in this revision carry mirrored headers.
-pub(crate) fn mirrors(revision: Revision) -> bool {
-    revision.era() == Era::Stateless
 }

@@ -38,6 +38,7 @@ use std::ops::Range;
 use serde::{Deserialize, Serialize};
 
 pub use allow::{Allowances, Pattern};
+pub(crate) use describe::excerpt_within;
 pub use describe::{EXCERPT_CHARS, excerpt};
 
 use crate::fidelity::Fidelity;

@@ -18,13 +18,16 @@ use serde_json::Value;
 pub use mcp::McpSchemas;
 pub use output::{OutputReport, OutputSchema, OutputSchemaError};
 
-use crate::compare::excerpt;
+use crate::compare::{excerpt, excerpt_within};
 use crate::number::Decimal;
 use crate::pointer::Pointer;
 use crate::scan::{Doc, Kind, Node};
 
 /// How many errors of one instance are told.
 pub const MAX_ERRORS: usize = 20;
+
+/// How long the sentence of one error may be, in characters.
+const MESSAGE_CHARS: usize = 240;
 
 /// The nesting that `serde_json` still reads into a value.
 const MAX_VALUE_DEPTH: usize = 127;
@@ -73,7 +76,7 @@ pub struct SchemaError {
     pub instance: Pointer,
     /// The part of the schema that it breaks; the root for rules that no schema can say.
     pub schema: Pointer,
-    /// What is wrong, in bounded length; it may name members of the instance, but quotes no values.
+    /// What is wrong, in a few hundred characters; the instance is not quoted beyond names.
     pub message: String,
 }
 
@@ -89,7 +92,7 @@ impl SchemaError {
 
     fn from_library(error: &ValidationError<'_>) -> Self {
         let (nearest, alternatives) = nearest(error);
-        let message = excerpt_message(&nearest.masked_with("the value").to_string());
+        let message = excerpt_within(&nearest.masked_with("the value").to_string(), MESSAGE_CHARS);
         let place = |text: &str| Pointer::parse(text).unwrap_or_default();
         Self {
             instance: place(nearest.instance_path().as_str()),
@@ -100,20 +103,6 @@ impl SchemaError {
             },
         }
     }
-}
-
-/// Three excerpts long: enough for a sentence of the validator with a name or two in it.
-fn excerpt_message(message: &str) -> String {
-    let mut rest = message.chars().peekable();
-    let mut out = String::new();
-    for _ in 0..3 {
-        let part: String = rest.by_ref().take(crate::compare::EXCERPT_CHARS).collect();
-        out.push_str(&excerpt(&part));
-    }
-    if rest.peek().is_some() {
-        out.push('…');
-    }
-    out
 }
 
 /// Where a value fits none of several alternatives, what is wrong with it by the one that it comes

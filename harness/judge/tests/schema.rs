@@ -1,5 +1,5 @@
 //! The MCP schemas and output schemas, on the examples of the specification and on broken ones.
-#![expect(clippy::unwrap_used, clippy::panic, reason = "the helpers of tests may fail loudly")]
+#![expect(clippy::unwrap_used, clippy::panic, reason = "a test may fail loudly")]
 
 use std::fs;
 use std::path::Path;
@@ -287,7 +287,7 @@ fn schemas_that_ask_for_too_much_are_refused() {
     assert!(any.validate(instance("\"a\"").as_bytes()).outcome.is_valid());
     assert!(any.validate(instance("1").as_bytes()).outcome.is_invalid());
     assert!(compile(r##"{"$ref":"#"}"##).validate(b"1").outcome.is_valid());
-    assert!(begun.elapsed() < Duration::from_secs(5), "{:?}", begun.elapsed());
+    assert!(begun.elapsed() < Duration::from_mins(1), "{:?}", begun.elapsed());
 }
 
 #[test]

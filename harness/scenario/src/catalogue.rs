@@ -38,27 +38,25 @@ pub struct ShippedProfile {
 }
 
 impl Catalogue {
-    /// Reads `scenarios/` of a folder: scenarios, `requirements/`, `faults/`.
+    /// Reads a folder of scenarios, with `requirements/` and `faults/` in it. What is known already
+    /// under the same id is replaced.
     ///
     /// # Errors
-    /// All [`Mistake`]s at once, so that a user mends them in one go.
+    /// All [`Mistake`]s at once, so that a user mends them in one go; nothing is taken over then.
     pub fn read_scenarios(&mut self, dir: &Path) -> Result<(), Vec<Mistake>> {
+        let mut fresh = Self::default();
         let mut mistakes = Vec::new();
         for (folder, file, path) in yaml_files(dir).map_err(|mistake| vec![mistake])? {
-            let source = match read(&path) {
-                Ok(source) => source,
-                Err(mistake) => {
-                    mistakes.push(mistake);
-                    continue;
-                }
-            };
             let shown = format!("{}/{folder}/{file}", dir.display());
-            if let Err(mistake) = self.read_one(&folder, &shown, &source) {
-                mistakes.push(mistake);
-            }
+            let done = read(&path).and_then(|source| fresh.read_one(&folder, &shown, &source));
+            mistakes.extend(done.err());
         }
-        self.scenarios.sort_by(|a, b| (a.surface, &a.id).cmp(&(b.surface, &b.id)));
-        if mistakes.is_empty() { Ok(()) } else { Err(mistakes) }
+        mistakes.extend(fresh.requirements_twice(dir));
+        if !mistakes.is_empty() {
+            return Err(mistakes);
+        }
+        self.take_over(fresh);
+        Ok(())
     }
 
     fn read_one(&mut self, folder: &str, shown: &str, source: &str) -> Result<(), Mistake> {
@@ -66,21 +64,22 @@ impl Catalogue {
             "requirements" => self.requirements.extend(requirement::parse(shown, source)?),
             "faults" => self.faults.extend(fault::parse(shown, source)?),
             "shapes" => {}
-            _ => self.add(Scenario::parse(shown, source)?),
+            _ => self.scenarios.push(Scenario::parse(shown, source)?),
         }
         Ok(())
     }
 
-    /// Adds a scenario; one with the same id is replaced.
-    fn add(&mut self, scenario: Scenario) {
-        self.scenarios.retain(|known| known.id != scenario.id);
-        self.scenarios.push(scenario);
+    fn take_over(&mut self, fresh: Self) {
+        replace(&mut self.scenarios, fresh.scenarios, |one, other| one.id == other.id);
+        replace(&mut self.requirements, fresh.requirements, |one, other| one.id == other.id);
+        replace(&mut self.faults, fresh.faults, |one, other| one.name == other.name);
+        self.scenarios.sort_by(|a, b| (a.surface, &a.id).cmp(&(b.surface, &b.id)));
     }
 
     /// What does not fit together: checks on requirements that nobody wrote or nobody can check,
-    /// faults and declarations that name checks that there are not, ids that stand twice.
+    /// faults and declarations that name checks that there are not.
     pub fn mistakes(&self) -> Vec<Mistake> {
-        let mut mistakes = self.requirements_twice();
+        let mut mistakes = Vec::new();
         for scenario in &self.scenarios {
             for check in &scenario.checks {
                 let unfit = |id: &String| self.unfit_ground(check, id, &scenario.file);
@@ -115,12 +114,13 @@ impl Catalogue {
         Some(Mistake::of_file(file, &title, mend))
     }
 
-    fn requirements_twice(&self) -> Vec<Mistake> {
+    fn requirements_twice(&self, dir: &Path) -> Vec<Mistake> {
         let mut seen = HashSet::new();
         let again = self.requirements.iter().filter(|requirement| !seen.insert(&requirement.id));
         let mistake = |requirement: &Requirement| {
             let title = format!("requirement `{}` stands twice", requirement.id);
-            Mistake::of_file("scenarios/requirements", &title, "keep one of the two")
+            let folder = format!("{}/requirements", dir.display());
+            Mistake::of_file(&folder, &title, "keep one of the two")
         };
         again.map(mistake).collect()
     }
@@ -218,6 +218,16 @@ impl ShippedProfile {
     }
 }
 
+/// Adds what is fresh, in place of what is the same.
+fn replace<T>(known: &mut Vec<T>, fresh: Vec<T>, same: impl Fn(&T, &T) -> bool) {
+    for one in fresh {
+        match known.iter_mut().find(|other| same(&one, other)) {
+            Some(other) => *other = one,
+            None => known.push(one),
+        }
+    }
+}
+
 type Listed = (String, String, PathBuf);
 
 /// Folder, file name and path of every YAML file two levels below `dir`, sorted. One that stands
@@ -264,7 +274,7 @@ fn read(path: &Path) -> Result<String, Mistake> {
     let bytes = std::fs::read(path).map_err(|error| unreadable(path, &error))?;
     String::from_utf8(bytes).map_err(|error| {
         let upto = &error.as_bytes()[..error.utf8_error().valid_up_to()];
-        let line = upto.iter().filter(|byte| **byte == b'\n').count() + 1;
+        let line = upto.split(|byte| *byte == b'\n').count();
         let title = format!("not UTF-8 in line {line}");
         let mend = "save it as UTF-8; bytes that are none are written as \\xNN in a raw body";
         Mistake::of_file(&path.display().to_string(), &title, mend)

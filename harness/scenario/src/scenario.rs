@@ -56,6 +56,9 @@ pub struct Scenario {
     pub encodings: Vec<String>,
     /// Transports of the upstream that it runs over (`http`, `stdio`); empty for `http`.
     pub transports: Vec<String>,
+    /// Revisions make no difference to it: in the full matrix too it runs once a route, in the
+    /// preferred revisions.
+    pub core_only: bool,
     /// The direct column breaks too, on purpose: the upstream is at fault and the check is about
     /// how the gateway takes it.
     pub direct_broken: bool,

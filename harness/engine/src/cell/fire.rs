@@ -4,10 +4,11 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use birdstrike_canary::Ending as CanaryEnding;
+use birdstrike_canary::{Answered, Ending as CanaryEnding};
 use birdstrike_scenario::Scenario;
 use birdstrike_scenario::scenario::Step;
 use birdstrike_wire::capture::Capture;
+use birdstrike_wire::sse::{Limits, Parser};
 use birdstrike_wire::{Envelope, Era, Revision, json};
 
 use crate::client::{Answer, Body, Session, Transcript, batch};
@@ -42,6 +43,8 @@ pub struct Fired {
     pub upstream: Upstream,
     /// Where each slot stands.
     pub slots: BTreeMap<String, String>,
+    /// The route's own tool was called with arguments that it cannot take: no upstream is asked.
+    pub misuse: bool,
     /// Nonces of the other calls of the batch: none of them may stand in this entry.
     pub siblings: Vec<String>,
 }
@@ -113,6 +116,7 @@ pub async fn steps(
                 let armed = shot.arm(step.name(), call.answer(), call.arguments.as_deref())?;
                 fired.extend(shot.fire(vec![armed], call.id.as_deref()).await?);
             }
+            Step::Batch(batch) if batch.misuse => fired.extend(shot.misuse(step.name()).await?),
             Step::Batch(batch) => {
                 let mut armed = Vec::new();
                 for (at, answer) in batch.answers.iter().enumerate() {
@@ -200,6 +204,28 @@ impl Shot<'_> {
         Ok(fired.collect())
     }
 
+    /// Calls the route's own tool with nothing.
+    async fn misuse(&self, name: &str) -> Result<Option<Fired>, String> {
+        if !self.packs() {
+            return Ok(None);
+        }
+        let tool = self.launch.tool_name(&self.cell.route, &self.scenario.tool)?;
+        let params = format!("{{\"name\":{},\"arguments\":{{}}}}", json::quote(&tool));
+        let sent = self.session.request("tools/call", &params, None, self.deadline);
+        let transcript = Arc::new(sent.await);
+        let answer = Answer::read(&transcript);
+        let armed = Armed {
+            name: name.to_owned(),
+            tool,
+            nonce: nonce::fresh(),
+            slots: BTreeMap::new(),
+            arguments: String::new(),
+            endless: false,
+        };
+        let plain = fired(armed, Upstream::default(), &transcript, answer);
+        Ok(Some(Fired { misuse: true, ..plain }))
+    }
+
     fn params(&self, armed: &[Armed]) -> Result<String, String> {
         let tool = &self.scenario.tool;
         let (name, arguments) = if let Some(codec) = self.codec() {
@@ -230,7 +256,8 @@ impl Shot<'_> {
             return Upstream::default();
         };
         let answered = last.answer.as_ref();
-        let message = answered.and_then(|answer| answer.message.clone());
+        let whole = |answer: &Answered| answer.body.whole().and_then(response_in);
+        let message = answered.and_then(|answer| answer.message.clone().or_else(|| whole(answer)));
         Upstream {
             calls,
             request: Some(last.request),
@@ -253,8 +280,24 @@ fn fired(one: Armed, upstream: Upstream, transcript: &Arc<Transcript>, answer: A
         packing: Arc::default(),
         upstream,
         slots: one.slots,
+        misuse: false,
         siblings: Vec::new(),
     }
+}
+
+/// The JSON-RPC response in a body that a scenario wrote byte for byte, as JSON or as SSE.
+fn response_in(body: &[u8]) -> Option<Capture> {
+    let answers = |message: &[u8]| {
+        let read = Envelope::read(message);
+        read.is_ok_and(|m| m.result().is_some() || m.error().is_some())
+    };
+    if answers(body) {
+        return Some(Capture::of(body.to_vec(), true));
+    }
+    let mut parser = Parser::new(Limits::default());
+    parser.push(body, Duration::ZERO).ok()?;
+    let response = parser.drain().find(|event| answers(&event.data))?;
+    Some(Capture::of(response.data, true))
 }
 
 /// The result or error that the canary said.

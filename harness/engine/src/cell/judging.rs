@@ -69,7 +69,7 @@ impl<'a> Context<'a> {
     /// Judges a check; the error is why it cannot be judged: nothing reached the canary, and what
     /// was never sent can neither arrive nor be lost.
     pub(super) fn judge(&self, fired: &Fired, check: &Check) -> Result<Judged, String> {
-        if fired.upstream.calls == 0 {
+        if fired.upstream.calls == 0 && !fired.misuse {
             return Err("the gateway never called the canary".to_owned());
         }
         Ok(match &check.expect {
@@ -185,7 +185,10 @@ impl<'a> Context<'a> {
     fn absent(&self, fired: &Fired, place: &Target) -> Judged {
         let pointer = render::pointer(place, &fired.slots);
         let Some(down) = fired.answer.body.bytes() else {
-            return nothing_came(fired);
+            // An entry that holds nothing but words holds nothing in this place either.
+            let told =
+                fired.entry.is_some() && fired.answer.flagged && !fired.answer.words.is_empty();
+            return if told { Judged::holding(Fidelity::Refused, "") } else { nothing_came(fired) };
         };
         let (Ok(doc), Ok(at)) = (Doc::scan(down), Pointer::parse(&pointer)) else {
             return Judged::harness(format!("{pointer} cannot be looked up"));
@@ -215,8 +218,8 @@ impl<'a> Context<'a> {
         {
             return Judged::broken(Fidelity::Unreachable, format!("no refusal came: {why}"));
         }
-        let data = answer.body.bytes().map(String::from_utf8_lossy).unwrap_or_default();
-        let said = format!("{} {data}", answer.words).to_lowercase();
+        let values = answer.body.bytes().map(strings).unwrap_or_default();
+        let said = format!("{} {values}", answer.words).to_lowercase();
         if cause.is_empty() || cause.iter().any(|word| said.contains(&word.to_lowercase())) {
             return Judged::holding(Fidelity::Refused, &format!("refused: {}", answer.words));
         }
@@ -310,6 +313,24 @@ fn sameness(same: Precision) -> Sameness {
 
 fn shown(pointer: &str) -> &str {
     if pointer.is_empty() { "the whole" } else { pointer }
+}
+
+/// All string values of a JSON text, joined: what a refusal says, without the names of its members.
+fn strings(bytes: &[u8]) -> String {
+    let Ok(doc) = Doc::scan(bytes) else {
+        return String::new();
+    };
+    let mut said = String::new();
+    let mut open = vec![doc.root()];
+    while let Some(node) = open.pop() {
+        if let Some(text) = node.string() {
+            said.push_str(&text.text());
+            said.push(' ');
+        }
+        open.extend(node.items());
+        open.extend(node.members().map(|member| member.value));
+    }
+    said
 }
 
 /// The upstream answered and the client has nothing to compare.

@@ -3,7 +3,7 @@
 use std::time::{Duration, Instant};
 
 use birdstrike_wire::capture::Recorder;
-use birdstrike_wire::sse::{Limits, Parser};
+use birdstrike_wire::sse::{Kind, Limits, Parser};
 use bytes::Bytes;
 use reqwest::header::{CONTENT_TYPE, HeaderMap};
 
@@ -133,7 +133,7 @@ impl Reading {
         self.recorder.push(chunk);
         if let Some(parser) = &mut self.events {
             let fits = parser.push(chunk, self.started.elapsed());
-            for event in parser.drain().filter(|event| event.is_dispatched()) {
+            for event in parser.drain().filter(|event| event.kind() == Kind::Message) {
                 let answers = birdstrike_wire::Envelope::read(&event.data)
                     .is_ok_and(|message| message.method().is_none());
                 if answers {

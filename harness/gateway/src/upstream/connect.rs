@@ -27,10 +27,10 @@ pub(super) async fn connect(
     timeout: Duration,
     context: &Context,
 ) -> Result<Link, Failure> {
-    let probe = Link { revision: Revision::V2026_07_28, limit_bytes, way };
+    let probe = Link::new(Revision::V2026_07_28, limit_bytes, way);
     let answer = tokio::time::timeout(PROBE_TIME.min(timeout / 2), discover(&probe, context)).await;
     match answer {
-        Ok(Ok(true)) => Ok(probe),
+        Ok(Ok(true)) => Ok(Link { agreed: true, ..probe }),
         Ok(Err(failure)) if failure.is_no_answer() => Err(failure),
         _ => handshake(probe.way, limit_bytes, context).await,
     }
@@ -61,7 +61,7 @@ async fn discover(link: &Link, context: &Context) -> Result<bool, Failure> {
 }
 
 async fn handshake(way: Way, limit_bytes: u64, context: &Context) -> Result<Link, Failure> {
-    let mut link = Link { revision: HANDSHAKES[0], limit_bytes, way };
+    let mut link = Link::new(HANDSHAKES[0], limit_bytes, way);
     let params = format!(
         "{{\"protocolVersion\":\"{}\",\"capabilities\":{{}},\"clientInfo\":{}}}",
         link.revision, context.me_json
@@ -88,9 +88,9 @@ async fn handshake(way: Way, limit_bytes: u64, context: &Context) -> Result<Link
         let version: String = version.chars().take(40).collect();
         Failure::bad_answer(format_args!("it speaks only revision `{version}`"))
     })?;
-    if let Way::Http { session, agreed, .. } = &mut link.way {
+    link.agreed = true;
+    if let Way::Http { session, .. } = &mut link.way {
         *session = opened;
-        *agreed = true;
     }
     link.tell("notifications/initialized").await?;
     Ok(link)

@@ -6,6 +6,8 @@ use birdstrike_wire::headers::{MCP_PROTOCOL_VERSION, MCP_SESSION_ID, Mirrored};
 use birdstrike_wire::{Era, Revision, envelope};
 use http::{HeaderMap, HeaderName, HeaderValue};
 
+use tokio::sync::OnceCell;
+
 use super::http::{Heard, Http};
 use super::stdio::{self, Process};
 use crate::context::Context;
@@ -15,20 +17,20 @@ use crate::failure::Failure;
 #[derive(Debug)]
 pub(crate) struct Link {
     pub(crate) revision: Revision,
+    /// Whether both sides agreed on the revision. Until then it is told in no header (R-HTTP-11),
+    /// and nothing is cancelled, as `initialize` must not be.
+    pub(crate) agreed: bool,
     pub(crate) limit_bytes: u64,
     pub(crate) way: Way,
+    /// Set once the tools were listed over this link.
+    pub(crate) listed: OnceCell<()>,
 }
 
 /// The transport of a link.
 #[derive(Clone, Debug)]
 pub(crate) enum Way {
     /// Streamable HTTP, in a session if the upstream opened one.
-    Http {
-        http: Http,
-        session: Option<HeaderValue>,
-        /// Whether the handshake is over, so that the version is told in a header (R-HTTP-11).
-        agreed: bool,
-    },
+    Http { http: Http, session: Option<HeaderValue> },
     /// A running program.
     Stdio(Arc<Process>),
 }
@@ -47,11 +49,28 @@ pub(crate) struct Request<'a> {
 }
 
 impl Link {
+    /// A way on which nothing is agreed yet.
+    pub(crate) fn new(revision: Revision, limit_bytes: u64, way: Way) -> Self {
+        Self { revision, agreed: false, limit_bytes, way, listed: OnceCell::new() }
+    }
+
     /// Whether requests can still go this way.
     pub(crate) fn is_alive(&self) -> bool {
         match &self.way {
             Way::Http { .. } => true,
             Way::Stdio(process) => process.is_alive(),
+        }
+    }
+
+    /// Whether requests on this way repeat parts of themselves in headers.
+    pub(crate) fn mirrors(&self) -> bool {
+        matches!(self.way, Way::Http { .. }) && self.revision.era() == Era::Stateless
+    }
+
+    /// Gives the way up. A program is ended; a session is left to the upstream.
+    pub(crate) fn close(&self) {
+        if let Way::Stdio(process) = &self.way {
+            process.kill();
         }
     }
 
@@ -111,14 +130,12 @@ impl Link {
 
     fn session_headers(&self) -> HeaderMap {
         let mut headers = HeaderMap::new();
-        if let Way::Http { session, agreed, .. } = &self.way {
-            if let Some(session) = session {
-                headers.insert(MCP_SESSION_ID, session.clone());
-            }
-            if *agreed {
-                let version = HeaderValue::from_static(self.revision.as_str());
-                headers.insert(MCP_PROTOCOL_VERSION, version);
-            }
+        if let Way::Http { session: Some(session), .. } = &self.way {
+            headers.insert(MCP_SESSION_ID, session.clone());
+        }
+        if self.agreed {
+            let version = HeaderValue::from_static(self.revision.as_str());
+            headers.insert(MCP_PROTOCOL_VERSION, version);
         }
         headers
     }
@@ -128,11 +145,11 @@ impl Link {
     fn cancel(&self, id: &str) {
         match &self.way {
             Way::Stdio(process) => {
-                if process.forget(id) {
+                if process.forget(id) && self.agreed {
                     process.tell(stdio::cancelled(id));
                 }
             }
-            Way::Http { http, .. } if self.revision.era() == Era::Handshake => {
+            Way::Http { http, .. } if self.agreed && self.revision.era() == Era::Handshake => {
                 let (http, headers) = (http.clone(), self.session_headers());
                 let body = stdio::cancelled(id);
                 if let Ok(runtime) = tokio::runtime::Handle::try_current() {

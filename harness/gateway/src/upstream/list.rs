@@ -5,7 +5,7 @@ use std::sync::{Arc, PoisonError};
 use birdstrike_wire::headers::{Annotation, annotations};
 use birdstrike_wire::{Envelope, json};
 
-use super::{Answered, Ask, Upstream, mirrors};
+use super::{Answered, Ask, Upstream};
 use crate::client::Client;
 use crate::failure::Failure;
 
@@ -16,9 +16,14 @@ impl Upstream {
     /// The definitions of its tools, each as its raw bytes, in the upstream's order.
     ///
     /// # Errors
-    /// A [`Failure`] when a page does not come or is no list. What came before is not used: half a
-    /// listing would look like a whole one.
+    /// A [`Failure`] when they do not come in time, or when a page does not come or is no list. What
+    /// came before is not used: half a listing would look like a whole one.
     pub(crate) async fn list(&self, client: &Client) -> Result<Vec<String>, Failure> {
+        self.in_time(self.list_all(client)).await?
+    }
+
+    /// As [`Upstream::list`], without a time limit.
+    pub(crate) async fn list_all(&self, client: &Client) -> Result<Vec<String>, Failure> {
         let mut tools = Vec::new();
         let mut cursors: Vec<String> = Vec::new();
         loop {
@@ -69,7 +74,11 @@ impl Upstream {
                 }
             }
         }
-        Ok(json::get(result, "nextCursor").map(str::to_owned))
+        let next = json::get(result, "nextCursor").map(str::to_owned);
+        if next.is_none() {
+            let _ = answered.link.listed.set(());
+        }
+        Ok(next)
     }
 
     /// Keeps what a tool wants in headers, or says why the tool must not be listed: it has no name,
@@ -77,7 +86,7 @@ impl Upstream {
     fn learn(&self, definition: &str, answered: &Answered) -> Result<(), String> {
         let name = json::get_string(definition, "name").ok_or("a definition has no name")?;
         let schema = json::get(definition, "inputSchema").filter(|s| s.contains("x-mcp-header"));
-        let schema = schema.filter(|_| mirrors(answered.revision()));
+        let schema = schema.filter(|_| answered.link.mirrors());
         let found: Vec<Annotation> = match schema.map(serde_json::from_str) {
             Some(Ok(schema)) => annotations(&schema).map_err(|why| format!("{name}: {why}"))?,
             _ => Vec::new(),

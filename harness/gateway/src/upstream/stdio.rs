@@ -10,6 +10,7 @@ use birdstrike_wire::{Envelope, envelope};
 use tokio::io::{AsyncRead, AsyncReadExt, AsyncWriteExt};
 use tokio::process::{Child, ChildStdin, ChildStdout, Command};
 use tokio::sync::{mpsc, oneshot};
+use tokio_util::sync::CancellationToken;
 use tokio_util::task::AbortOnDropHandle;
 
 use super::head;
@@ -32,6 +33,7 @@ const STDERR_LINES: usize = 1000;
 pub(crate) struct Process {
     lines: mpsc::Sender<String>,
     shared: Arc<Shared>,
+    end: CancellationToken,
     _tasks: [AbortOnDropHandle<()>; 3],
 }
 
@@ -81,18 +83,33 @@ impl Process {
             ended: AtomicBool::new(false),
         });
         let (lines, queue) = mpsc::channel(QUEUE);
-        let reader = read_answers(stdout, child, limit_bytes, shared.clone(), context.clone());
+        let end = CancellationToken::new();
+        let (reading, ended) = (Arc::clone(&shared), end.clone().cancelled_owned());
+        let for_reader = Arc::clone(context);
+        let reader = async move {
+            tokio::select! {
+                () = read_answers(stdout, limit_bytes, &reading, &for_reader) => {}
+                () = ended => drop(child.start_kill()),
+            }
+            fail_the_rest(child, &reading, &for_reader).await;
+        };
         let tasks = [
             tokio::spawn(write_lines(stdin, queue)),
             tokio::spawn(reader),
             tokio::spawn(log_lines(stderr, upstream.to_owned(), context.clone())),
         ];
-        Ok(Self { lines, shared, _tasks: tasks.map(AbortOnDropHandle::new) })
+        Ok(Self { lines, shared, end, _tasks: tasks.map(AbortOnDropHandle::new) })
     }
 
     /// Whether the program still runs.
     pub(crate) fn is_alive(&self) -> bool {
         !self.shared.ended.load(Ordering::Acquire)
+    }
+
+    /// Ends the program, whatever it is working on.
+    pub(crate) fn kill(&self) {
+        self.shared.ended.store(true, Ordering::Release);
+        self.end.cancel();
     }
 
     /// Sends a request and waits for the answer to it.
@@ -176,10 +193,9 @@ async fn write_lines(mut stdin: ChildStdin, mut queue: mpsc::Receiver<String>) {
 
 async fn read_answers(
     mut stdout: ChildStdout,
-    mut child: Child,
     limit_bytes: u64,
-    shared: Arc<Shared>,
-    context: Arc<Context>,
+    shared: &Shared,
+    context: &Context,
 ) {
     let bound = Bound { framing: Framing::StdioLine, limit_bytes };
     let steps = &context.steps.upstream_read;
@@ -203,7 +219,7 @@ async fn read_answers(
             if ends {
                 match line.replace(Intake::new(steps, bound)) {
                     Some(whole) if !whole.held().trim_ascii().is_empty() => {
-                        shared.line(whole.finish(), &context);
+                        shared.line(whole.finish(), context);
                     }
                     // An empty line, or the rest of one that was refused.
                     _ => {}
@@ -211,6 +227,10 @@ async fn read_answers(
             }
         }
     }
+}
+
+/// The program wrote its last line.
+async fn fail_the_rest(mut child: Child, shared: &Shared, context: &Context) {
     shared.ended.store(true, Ordering::Release);
     let status = child.wait().await.map_or_else(|error| error.to_string(), |s| s.to_string());
     context

@@ -114,7 +114,7 @@ async fn an_unknown_tool_is_an_entry_too() {
     let upstream = Upstream::start(C, Framing::Length);
     upstream.result("x", r#"{"resultType":"complete","content":[]}"#);
     let config = format!("upstreams: {{a: {{url: '{0}'}}, b: {{url: '{0}'}}}}", upstream.url);
-    let running = gateway(&config, birdstrike_gateway::Steps::RIGHT).await;
+    let running = gateway(&config, &birdstrike_gateway::Steps::RIGHT).await;
     let got = Client::new(&running, C).call("gateway_call", &calls(&["c.x", "a.x", "x"])).await;
     let entries = entries(&got);
     assert!(entries[0].contains(r#""error_type":"unknown_tool""#), "{got:?}");

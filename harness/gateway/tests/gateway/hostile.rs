@@ -7,73 +7,19 @@ use super::support::*;
 
 async fn hurried(upstream: &Upstream) -> Running {
     let config = format!("upstreams: {{main: {{url: '{}', timeout_ms: 400}}}}", upstream.url);
-    gateway(&config, Steps::RIGHT).await
+    gateway(&config, &Steps::RIGHT).await
 }
 
 fn body(content_type: &'static str, text: &str) -> Say {
     Say::Body { content_type, bytes: text.as_bytes().to_vec(), endless: false }
 }
 
-#[tokio::test]
-async fn each_broken_answer_has_its_name_and_harms_nobody() {
+/// Calls a tool that answers like this, and one that is well.
+async fn each_is(answers: impl IntoIterator<Item = (Say, &'static str, &'static str)>) {
     let upstream = Upstream::start(C, Framing::Length);
     let running = hurried(&upstream).await;
     let client = Client::new(&running, C);
     upstream.result("good", r#"{"resultType":"complete","content":[]}"#);
-    let json = "application/json";
-    let events = "text/event-stream";
-    let deep = format!(r#"{{"jsonrpc":"2.0","id":{{id}},"result":{}"#, "[".repeat(200_000));
-    let answers = [
-        (body(json, r#"{"jsonrpc":"2.0","id":{id},"res"#), "bad_answer", "not JSON"),
-        (
-            Say::Message(b"{\"jsonrpc\":\"2.0\",\"id\":{id},\"result\":{\"a\":\"\xff\"}}".to_vec()),
-            "bad_answer",
-            "not UTF-8",
-        ),
-        (body(json, ""), "bad_answer", "not JSON"),
-        (body(json, &deep), "bad_answer", "not JSON"),
-        (
-            body(json, r#"{"jsonrpc":"2.0","id":99,"result":{}}"#),
-            "bad_answer",
-            "not that of the request",
-        ),
-        (
-            body(
-                json,
-                r#"{"jsonrpc":"2.0","id":{id},"result":{},"error":{"code":1,"message":""}}"#,
-            ),
-            "bad_answer",
-            "both",
-        ),
-        (body(json, r#"{"jsonrpc":"2.0","id":{id}}"#), "bad_answer", "no `result`"),
-        (
-            body(json, r#"[{"jsonrpc":"2.0","id":{id},"result":{}}]"#),
-            "bad_answer",
-            "expected an object",
-        ),
-        (body("text/html", "<p>no"), "bad_answer", "HTTP status 200 without a JSON-RPC message"),
-        (Say::Status(502), "bad_answer", "HTTP status 502"),
-        (Say::Status(204), "bad_answer", "HTTP status 204"),
-        (Say::Short(r#"{"jsonrpc":"2.0","#.into()), "bad_answer", "broke off"),
-        (body(events, ": nothing\n\n"), "bad_answer", "ended without an answer"),
-        (
-            body(events, "data: {\"jsonrpc\":\"2.0\",\"id\":99,\"result\":{}}\n\n"),
-            "bad_answer",
-            "with 1 to others",
-        ),
-        (body(events, "data: {\"half\n\n"), "bad_answer", "not JSON"),
-        (
-            body(events, "data: {\"jsonrpc\":\"2.0\",\"id\":{id},\"result\":{}}"),
-            "bad_answer",
-            "ended without an answer",
-        ),
-        (
-            Say::Body { content_type: events, bytes: b": hello\n\n".to_vec(), endless: true },
-            "timeout",
-            "400 ms",
-        ),
-        (Say::Silence, "timeout", "400 ms"),
-    ];
     for (say, cause, says) in answers {
         let shown = format!("{say:?}").chars().take(200).collect::<String>();
         upstream.tool("bad", say);
@@ -83,6 +29,51 @@ async fn each_broken_answer_has_its_name_and_harms_nobody() {
         assert!(got.body.starts_with(r#"{"jsonrpc":"2.0","id":7,"#));
         assert!(client.call("good", "{}").await.result().contains("complete"), "{shown}");
     }
+}
+
+#[tokio::test]
+async fn each_broken_message_has_its_name_and_harms_nobody() {
+    let deep = format!(r#"{{"jsonrpc":"2.0","id":{{id}},"result":{}"#, "[".repeat(200_000));
+    let bad = [
+        (r#"{"jsonrpc":"2.0","id":{id},"res"#, "not JSON"),
+        ("", "not JSON"),
+        (&deep, "not JSON"),
+        (r#"{"jsonrpc":"2.0","id":99,"result":{}}"#, "not that of the request"),
+        (r#"{"jsonrpc":"2.0","id":{id},"result":{},"error":{"code":1,"message":""}}"#, "both"),
+        (r#"{"jsonrpc":"2.0","id":{id}}"#, "no `result`"),
+        (r#"[{"jsonrpc":"2.0","id":{id},"result":{}}]"#, "expected an object"),
+    ];
+    each_is(bad.map(|(text, says)| (body("application/json", text), "bad_answer", says))).await;
+    let bad_text = b"{\"jsonrpc\":\"2.0\",\"id\":{id},\"result\":{\"a\":\"\xff\"}}".to_vec();
+    each_is([(Say::Message(bad_text), "bad_answer", "not UTF-8")]).await;
+}
+
+#[tokio::test]
+async fn each_broken_body_has_its_name_and_harms_nobody() {
+    each_is([
+        (body("text/html", "<p>no"), "bad_answer", "HTTP status 200 without a JSON-RPC message"),
+        (Say::Status(502), "bad_answer", "HTTP status 502"),
+        (Say::Status(204), "bad_answer", "HTTP status 204"),
+        (Say::Short(r#"{"jsonrpc":"2.0","#.into()), "bad_answer", "broke off"),
+        (Say::Silence, "timeout", "400 ms"),
+    ])
+    .await;
+}
+
+#[tokio::test]
+async fn each_broken_stream_has_its_name_and_harms_nobody() {
+    let events = "text/event-stream";
+    let stranger = "data: {\"jsonrpc\":\"2.0\",\"id\":99,\"result\":{}}\n\n";
+    let unfinished = "data: {\"jsonrpc\":\"2.0\",\"id\":{id},\"result\":{}}";
+    let endless = b": hello\n\n".to_vec();
+    each_is([
+        (body(events, ": nothing\n\n"), "bad_answer", "ended without an answer"),
+        (body(events, stranger), "bad_answer", "with 1 to others"),
+        (body(events, "data: {\"half\n\n"), "bad_answer", "not JSON"),
+        (body(events, unfinished), "bad_answer", "ended without an answer"),
+        (Say::Body { content_type: events, bytes: endless, endless: true }, "timeout", "400 ms"),
+    ])
+    .await;
 }
 
 #[tokio::test]

@@ -14,7 +14,7 @@ async fn it_starts_while_its_upstream_is_down_and_finds_it_later() {
     for revision in [A, B, C] {
         let mut upstream = Upstream::start(revision, Framing::Length);
         upstream.result("x", GOOD);
-        upstream.stop();
+        upstream.stop().await;
         let running = before(&upstream).await;
         let client = Client::new(&running, C);
         let got = client.call("x", "{}").await;
@@ -63,7 +63,7 @@ async fn a_stateless_client_that_goes_away_cancels_its_call() {
         let running = before(&upstream).await;
         let client = Client::new(&running, down);
         let call = client.start_call("slow");
-        until("the call is there", || upstream.open() == 1).await;
+        until("the call is there", || upstream.received("tools/call").len() == 1).await;
         call.abort();
         if cancelled {
             until("the upstream's work ends", || upstream.open() == 0).await;
@@ -76,6 +76,7 @@ async fn a_stateless_client_that_goes_away_cancels_its_call() {
         }
         assert!(client.call("x", "{}").await.result().contains("content"));
         assert_eq!(upstream.open() == 0, cancelled);
+        assert_eq!(running.log.text().contains(r#""cause":"cancelled""#), cancelled);
     }
 }
 
@@ -85,12 +86,13 @@ async fn stopping_ends_everything_within_a_second() {
     upstream.tool("slow", Say::Silence);
     let running = before(&upstream).await;
     let call = Client::new(&running, B).start_call("slow");
-    until("the call is there", || upstream.open() == 1).await;
+    until("the call is there", || upstream.received("tools/call").len() == 1).await;
     let began = Instant::now();
     running.gateway.stop().await;
     assert!(began.elapsed() < Duration::from_secs(1));
     until("the upstream's work ends", || upstream.open() == 0).await;
-    assert!(call.await.is_err(), "the client's connection is closed");
+    let got = call.await.unwrap();
+    assert_eq!((got.code(), got.message().as_str()), (-32603, "the gateway is stopping"));
 }
 
 #[tokio::test]
@@ -100,7 +102,7 @@ async fn a_call_under_way_may_end_while_stopping() {
     upstream.tool("slow", Say::Gated(gate.clone(), Box::new(Say::Result(GOOD.into()))));
     let running = before(&upstream).await;
     let call = Client::new(&running, C).start_call("slow");
-    until("the call is there", || upstream.open() == 1).await;
+    until("the call is there", || upstream.received("tools/call").len() == 1).await;
     let stopping = tokio::spawn(running.gateway.stop());
     gate.notify_one();
     assert!(call.await.unwrap().result().contains("complete"));

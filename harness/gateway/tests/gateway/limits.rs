@@ -18,7 +18,7 @@ async fn limited(framing: Framing) -> (Upstream, Running) {
     let upstream = Upstream::start(C, framing);
     let config =
         format!("upstreams: {{main: {{url: '{}', max_response_bytes: {LIMIT}}}}}", upstream.url);
-    let running = gateway(&config, Steps::RIGHT).await;
+    let running = gateway(&config, &Steps::RIGHT).await;
     (upstream, running)
 }
 
@@ -73,7 +73,7 @@ async fn a_request_has_a_limit_too() {
         "{{upstreams: {{main: {{url: '{}'}}}}, limits: {{max_request_bytes: 5000}}}}",
         upstream.url
     );
-    let running = gateway(&config, Steps::RIGHT).await;
+    let running = gateway(&config, &Steps::RIGHT).await;
     let client = Client::new(&running, C);
     let got = client.call("x", &format!("{{\"s\":\"{}\"}}", "x".repeat(5000))).await;
     assert_eq!((got.status, got.code()), (413, -32600));

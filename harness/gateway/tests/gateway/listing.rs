@@ -41,7 +41,7 @@ async fn several_upstreams_are_told_apart() {
         upstream.tool("one", Say::Echo);
     }
     let config = format!("upstreams: {{b: {{url: '{}'}}, a: {{url: '{}'}}}}", one.url, two.url);
-    let running = gateway(&config, Steps::RIGHT).await;
+    let running = gateway(&config, &Steps::RIGHT).await;
     let client = Client::new(&running, C);
     let got = client.list().await;
     let names: Vec<_> =
@@ -61,8 +61,8 @@ async fn an_upstream_that_is_down_lacks_its_tools_and_no_more() {
     let (mut down, up) = (Upstream::start(C, Framing::Length), Upstream::start(C, Framing::Length));
     up.page("", &format!(r#"{{"tools":[{TOOL}]}}"#));
     let config = format!("upstreams: {{a: {{url: '{}'}}, b: {{url: '{}'}}}}", down.url, up.url);
-    let running = gateway(&config, Steps::RIGHT).await;
-    down.stop();
+    let running = gateway(&config, &Steps::RIGHT).await;
+    down.stop().await;
     let client = Client::new(&running, C);
     assert_eq!(tools(&client.list().await).len(), 2);
     assert!(running.log.events("listing_failed")[0].contains("unreachable"));
@@ -117,18 +117,34 @@ async fn annotated_arguments_go_up_in_headers() {
         call.header("mcp-param-city").map(str::to_owned)
     };
     // Never listed: a stateless client's own headers pass.
-    let mut client = Client::new(&running, C);
-    client.headers = vec![("Mcp-Param-City".into(), "=?base64?WsO8cmljaA==?=".into())];
-    client.call("w", arguments).await;
+    let mut new = Client::new(&running, C);
+    new.headers = vec![("Mcp-Param-City".into(), "=?base64?WsO8cmljaA==?=".into())];
+    new.call("w", arguments).await;
     assert_eq!(header(&upstream).as_deref(), Some("=?base64?WsO8cmljaA==?="));
-    // Never listed, and a client without such headers: asked again once the upstream complains.
-    upstream.tool("w", Say::ErrorWith(400, r#"{"code":-32020,"message":"header"}"#.into()));
+    assert!(upstream.received("tools/list").is_empty());
+    // A client without such headers: the gateway looks up what the tool wants, once.
     let old = Client::new(&running, A);
-    assert_eq!(old.call("w", arguments).await.code(), -32020);
-    assert_eq!(header(&upstream).as_deref(), Some("=?base64?WsO8cmljaA==?="));
-    assert_eq!(upstream.received("tools/call").len(), 3);
-    // Listed by now: right at once, and the tool with the bad annotation is not shown.
-    old.call("w", r#"{"city":"Bern"}"#).await;
+    for city in ["Zürich", "Bern"] {
+        old.call("w", &format!("{{\"city\":\"{city}\"}}")).await;
+    }
     assert_eq!(header(&upstream).as_deref(), Some("Bern"));
-    assert_eq!(tools(&old.list().await).len(), 2);
+    assert_eq!(upstream.received("tools/list").len(), 1);
+    // Now that it knows, it holds a stateless client to its headers.
+    let got = new.call("w", r#"{"city":"Bern"}"#).await;
+    assert_eq!((got.status, got.code()), (400, -32020));
+    assert!(new.call("w", arguments).await.result().contains("city"));
+    // A tool that changed: asked again once its upstream complains (R-HTTP-19).
+    let changed = r#"{"tools":[{"name":"w","inputSchema":{"type":"object","properties":{"city":{"type":"string","x-mcp-header":"Town"}}}}]}"#;
+    upstream.page("", changed);
+    upstream.tool("w", Say::ErrorWith(400, r#"{"code":-32020,"message":"header"}"#.into()));
+    let before = upstream.received("tools/call").len();
+    assert_eq!(old.call("w", r#"{"city":"Bern"}"#).await.code(), -32020);
+    assert_eq!(upstream.received("tools/call").len(), before + 2);
+    let last = upstream.received("tools/call").pop().unwrap();
+    assert_eq!(
+        (last.header("mcp-param-town"), last.header("mcp-param-city")),
+        (Some("Bern"), None)
+    );
+    // The tool with the bad annotation is not shown.
+    assert!(running.log.events("tool_dropped")[0].contains("bad"));
 }

@@ -1,6 +1,14 @@
 //! The gateway as its clients and upstreams see it. One binary, so that it is linked once.
 
+#![expect(
+    clippy::unwrap_used,
+    clippy::panic,
+    clippy::exit,
+    reason = "what helps a test fails it, and one helper is a program"
+)]
+
 mod batch;
+mod cost;
 mod faults;
 mod hostile;
 mod lifecycle;

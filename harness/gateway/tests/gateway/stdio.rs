@@ -15,7 +15,7 @@ pub(crate) fn config(revision: Revision) -> String {
     let program = std::env::current_exe().unwrap();
     format!(
         "upstreams: {{main: {{command: ['{}', '--exact', 'stdio::program', '--nocapture'], \
-         env: {{{SPEAKS}: '{revision}'}}, max_response_bytes: {LIMIT}, timeout_ms: 3000}}}}",
+         env: {{{SPEAKS}: '{revision}'}}, max_response_bytes: {LIMIT}, timeout_ms: 1500}}}}",
         program.display()
     )
 }
@@ -112,7 +112,7 @@ fn call(
 #[tokio::test]
 async fn all_revisions_are_spoken_over_stdio() {
     for up in [A, B, C] {
-        let running = gateway(&config(up), Steps::RIGHT).await;
+        let running = gateway(&config(up), &Steps::RIGHT).await;
         for down in [A, C] {
             let got = Client::new(&running, down).call("echo", r#"{ "n":1E+02}"#).await;
             assert!(
@@ -127,7 +127,7 @@ async fn all_revisions_are_spoken_over_stdio() {
 
 #[tokio::test]
 async fn a_line_over_the_limit_fails_alone() {
-    let running = gateway(&config(C), Steps::RIGHT).await;
+    let running = gateway(&config(C), &Steps::RIGHT).await;
     let client = Client::new(&running, C);
     assert!(client.call("large", &format!("{{\"bytes\":{LIMIT}}}")).await.result().contains("xxx"));
     for bytes in [LIMIT + 1, LIMIT * 64] {
@@ -143,7 +143,7 @@ async fn a_line_over_the_limit_fails_alone() {
 
 #[tokio::test]
 async fn a_program_that_died_is_run_again_at_the_next_need() {
-    let running = gateway(&config(A), Steps::RIGHT).await;
+    let running = gateway(&config(A), &Steps::RIGHT).await;
     let client = Client::new(&running, C);
     assert!(client.call("echo", "{}").await.result().contains(r#""calls":1"#));
     let got = client.call("die", "{}").await;
@@ -155,7 +155,7 @@ async fn a_program_that_died_is_run_again_at_the_next_need() {
 
 #[tokio::test]
 async fn noise_is_passed_over_and_a_broken_answer_fails_its_call() {
-    let running = gateway(&config(C), Steps::RIGHT).await;
+    let running = gateway(&config(C), &Steps::RIGHT).await;
     let client = Client::new(&running, C);
     assert!(client.call("noise", "{}").await.result().contains("complete"));
     let got = client.call("broken", "{}").await;
@@ -166,7 +166,7 @@ async fn noise_is_passed_over_and_a_broken_answer_fails_its_call() {
 
 #[tokio::test]
 async fn a_call_that_is_given_up_is_cancelled() {
-    let running = gateway(&config(B), Steps::RIGHT).await;
+    let running = gateway(&config(B), &Steps::RIGHT).await;
     let client = Client::new(&running, C);
     assert_eq!(client.call("silence", "{}").await.cause(), "timeout");
     let told = || {
@@ -178,7 +178,8 @@ async fn a_call_that_is_given_up_is_cancelled() {
 
 #[tokio::test]
 async fn a_program_that_cannot_be_run_is_not_tried_at_once_again() {
-    let running = gateway("upstreams: {main: {command: ['/no/such/program']}}", Steps::RIGHT).await;
+    let running =
+        gateway("upstreams: {main: {command: ['/no/such/program']}}", &Steps::RIGHT).await;
     let client = Client::new(&running, C);
     let got = client.call("x", "{}").await;
     assert_eq!((got.code(), got.cause().as_str()), (-31005, "not_started"));

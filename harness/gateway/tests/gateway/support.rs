@@ -52,19 +52,21 @@ impl Write for Log {
 pub(crate) struct Running {
     pub(crate) gateway: Gateway,
     pub(crate) log: Log,
+    http: reqwest::Client,
 }
 
 /// A gateway with this configuration.
-pub(crate) async fn gateway(config: &str, steps: Steps) -> Running {
+pub(crate) async fn gateway(config: &str, steps: &Steps) -> Running {
     let log = Log::default();
     let config = Config::from_text(config).unwrap();
-    let gateway = Gateway::start(config, steps, Box::new(log.clone())).await.unwrap();
-    Running { gateway, log }
+    let gateway = Gateway::start(config, *steps, Box::new(log.clone())).await.unwrap();
+    let http = reqwest::Client::builder().no_proxy().tcp_nodelay(true).build().unwrap();
+    Running { gateway, log, http }
 }
 
 /// A right gateway in front of one upstream.
 pub(crate) async fn before(upstream: &Upstream) -> Running {
-    gateway(&format!("upstreams: {{main: {{url: '{}'}}}}", upstream.url), Steps::RIGHT).await
+    gateway(&format!("upstreams: {{main: {{url: '{}'}}}}", upstream.url), &Steps::RIGHT).await
 }
 
 /// What a client got.
@@ -101,8 +103,8 @@ impl Got {
 /// A client of one revision.
 #[derive(Clone)]
 pub(crate) struct Client {
-    http: reqwest::Client,
-    url: String,
+    pub(crate) http: reqwest::Client,
+    pub(crate) url: String,
     pub(crate) revision: Revision,
     pub(crate) capabilities: String,
     /// Further members of `_meta`, each with a comma before it.
@@ -113,7 +115,7 @@ pub(crate) struct Client {
 impl Client {
     pub(crate) fn new(running: &Running, revision: Revision) -> Self {
         Self {
-            http: reqwest::Client::builder().no_proxy().build().unwrap(),
+            http: running.http.clone(),
             url: running.gateway.url(),
             revision,
             capabilities: "{}".into(),

@@ -1,7 +1,8 @@
 //! Aligning the elements of two arrays, so that one inserted element is one difference.
 //!
-//! Elements are told apart by digests of their values. A digest only proposes which elements belong
-//! together; whatever is paired is compared exactly afterwards, so a collision costs a clumsy
+//! Elements are told apart by digests of their values. Equal values have equal digests, so equal
+//! arrays are always paired element by element. For all others a digest only proposes what belongs
+//! together: whatever is paired is compared exactly afterwards, so a collision costs a clumsy
 //! sentence and never a wrong verdict.
 
 use std::hash::{DefaultHasher, Hash, Hasher};
@@ -11,7 +12,8 @@ use crate::scan::{JsonStr, Kind, Node};
 /// What is known of a value at a glance.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) struct Print {
-    /// The same for equal values, as far as a double can tell numbers apart.
+    /// Always the same for equal values. Different for different ones, as far as a double can tell
+    /// numbers apart.
     pub(super) value: u64,
     /// The same for values of one kind, for objects: with the same member names.
     pub(super) shape: u64,
@@ -60,14 +62,16 @@ fn print(node: Node<'_>, known: impl Fn(Node<'_>) -> Print) -> Print {
             Print { value: hasher.finish(), shape: kind }
         }
         Kind::Object => {
-            // Sums, because the order of members does not matter.
-            let (mut value, mut shape) = (0_u64, 0_u64);
-            for member in node.members() {
-                let name = digest(kind, member.key.wtf8());
-                shape = shape.wrapping_add(name);
-                value = value.wrapping_add(digest(name, known(member.value).value));
-            }
-            Print { value: digest(kind, value), shape: digest(kind, shape) }
+            let mut members: Vec<_> = node
+                .members()
+                .map(|member| (digest(kind, member.key.wtf8()), known(member.value).value))
+                .collect();
+            // Of duplicates only the last counts for the value.
+            members.reverse();
+            members.sort_by_key(|&(name, _)| name);
+            members.dedup_by_key(|&mut (name, _)| name);
+            let names: Vec<_> = members.iter().map(|&(name, _)| name).collect();
+            Print { value: digest(kind, members), shape: digest(kind, names) }
         }
     }
 }

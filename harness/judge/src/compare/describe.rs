@@ -10,9 +10,14 @@ pub const EXCERPT_CHARS: usize = 80;
 /// The beginning of a text on one line: at most [`EXCERPT_CHARS`] characters, whatever does not
 /// print escaped, `…` for what is left out.
 pub fn excerpt(text: &str) -> String {
+    excerpt_within(text, EXCERPT_CHARS)
+}
+
+/// The same, of another length.
+pub(crate) fn excerpt_within(text: &str, length: usize) -> String {
     let mut out = String::new();
     let mut chars = text.chars();
-    for c in chars.by_ref().take(EXCERPT_CHARS) {
+    for c in chars.by_ref().take(length) {
         push_printable(&mut out, c);
     }
     if chars.next().is_some() {

@@ -1,6 +1,7 @@
 //! The JSON Schemas of MCP, built in.
 
 use std::collections::HashMap;
+use std::fmt;
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 
 use birdstrike_wire::Revision;
@@ -50,6 +51,15 @@ impl Source {
 
     fn definitions(self) -> Option<Node<'static>> {
         self.doc()?.root().get(self.container())
+    }
+}
+
+impl fmt::Display for Source {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Core(revision) => write!(f, "revision {revision}"),
+            Self::Tasks => f.write_str("the tasks extension"),
+        }
     }
 }
 
@@ -145,7 +155,7 @@ impl McpSchemas {
 
     fn validate_in(&self, source: Source, definition: &str, instance: &[u8]) -> SchemaOutcome {
         let unknown =
-            |what| SchemaOutcome::Unknown(format!("the schema of {source:?} {what} {definition}"));
+            |what| SchemaOutcome::Unknown(format!("the schema of {source} {what} {definition}"));
         let Some(definitions) = source.definitions() else {
             return unknown("cannot be read to find");
         };

@@ -68,6 +68,9 @@ pub struct ScenarioFile {
     /// Transports of the upstream; `http` unless given.
     #[serde(default)]
     transports: Vec<At<String>>,
+    /// `core`: revisions make no difference; in the full matrix too it runs once a route, in the
+    /// preferred revisions.
+    matrix: Option<Only>,
     /// `broken`: the upstream is at fault on purpose.
     direct: Option<Direct>,
     /// May leave the gateway unwell.
@@ -78,6 +81,14 @@ pub struct ScenarioFile {
     stress: bool,
     /// A deadline of its own, in milliseconds.
     deadline_ms: Option<u64>,
+}
+
+/// The one matrix that a scenario can keep to.
+#[derive(Clone, Copy, Debug, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+enum Only {
+    /// Each check once a route.
+    Core,
 }
 
 /// What is said of the direct column.
@@ -131,6 +142,7 @@ pub(super) fn parse(name: &str, text: &str) -> Result<Scenario, Mistake> {
         steps,
         checks,
         observe: words(&file.observe, &OBSERVATIONS, "observation", &whole)?,
+        core_only: file.matrix.is_some(),
         direct_broken: file.direct.is_some(),
         harmful: file.harmful,
         stress: file.stress,
@@ -228,7 +240,12 @@ impl ScenarioFile {
         whole: &Source<'_>,
     ) -> Result<Vec<Check>, Mistake> {
         let fit = Fit { steps, answers };
-        fit.all_asked_for(whole)?;
+        if let Some(name) = fit.unasked() {
+            let place = self.answers.get(name).map_or(whole.place, |answer| answer.place);
+            let source = Source { place, ..*whole };
+            let mend = "call it in a step, or take it out";
+            return Err(source.mistake(&format!("no step asks for answer `{name}`"), mend));
+        }
         let mut checks = Vec::new();
         for (name, spanned) in &self.expect {
             let source = Source { place: spanned.place, ..*whole };

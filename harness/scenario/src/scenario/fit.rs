@@ -85,16 +85,10 @@ impl<'a> Fit<'a> {
         Err(source.mistake(&title, "name a slot of the outcome, or use `at: /pointer`"))
     }
 
-    /// An answer that no step asks for is dead weight, most likely by a slip.
-    pub(super) fn all_asked_for(&self, source: &Source<'_>) -> Result<(), Mistake> {
-        let asked = |name: &String| self.steps.iter().any(|step| step.answers().contains(&&**name));
-        match self.answers.keys().find(|name| !asked(name)) {
-            Some(name) => {
-                let mend = "call it in a step, or take it out";
-                Err(source.mistake(&format!("no step asks for answer `{name}`"), mend))
-            }
-            None => Ok(()),
-        }
+    /// An answer that no step asks for: dead weight, most likely by a slip.
+    pub(super) fn unasked(&self) -> Option<&'a str> {
+        let asked = |name: &str| self.steps.iter().any(|step| step.answers().contains(&name));
+        self.answers.keys().map(String::as_str).find(|name| !asked(name))
     }
 }
 

@@ -57,6 +57,8 @@ fn message(text: &str, source: &Source<'_>) -> Result<(), Mistake> {
 
 /// The mistake in `text`, shown where the value's line stands in `file`.
 fn grammar(text: &str, file: &str, what: &str, source: &Source<'_>) -> Result<(), Mistake> {
+    // Without the line break that ends a block scalar, a value that breaks off does so in its line.
+    let text = text.trim_end();
     let Err(error) = serde_json::from_str::<&RawValue>(text) else {
         return Ok(());
     };

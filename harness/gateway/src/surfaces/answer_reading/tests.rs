@@ -60,7 +60,7 @@ fn what_cannot_be_read_says_why() {
     let bytes = b"{\"jsonrpc\":\"2.0\",\"id\":7,\"result\":{\"a\":\"\xff\"}}".to_vec();
     let message = Message { bytes, arrival: Arrival::Json, status: 200 };
     let bad = read(message, &ASKED, &Steps::RIGHT, &is_error::Steps::RIGHT);
-    assert!(why(bad).contains("not UTF-8 at byte 41"));
+    assert!(why(bad).contains("not UTF-8 at byte 39"));
 }
 
 #[test]

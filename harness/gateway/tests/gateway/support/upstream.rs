@@ -10,6 +10,7 @@ use axum::body::{Body, Bytes};
 use axum::extract::State;
 use axum::response::Response;
 use axum::routing::post;
+use axum::serve::ListenerExt;
 use birdstrike_wire::{Envelope, Era, Revision, envelope, json};
 use flate2::Compression;
 use flate2::write::GzEncoder;
@@ -137,14 +138,20 @@ impl Upstream {
         *self.behaviour.sessions.lock().unwrap() += 1;
     }
 
-    pub(crate) fn stop(&mut self) {
-        self.runtime = None;
+    /// Ends with all its connections. When this returns, nobody listens there.
+    pub(crate) async fn stop(&mut self) {
+        drop(self.free_address().await);
     }
 
     /// Starts again at the same address.
     pub(crate) async fn restart(&mut self) {
-        self.stop();
+        let listener = self.free_address().await;
         self.end_sessions();
+        self.runtime = Some(serve(listener, self.behaviour.clone()));
+    }
+
+    async fn free_address(&mut self) -> std::net::TcpListener {
+        self.runtime = None;
         let bound = async {
             loop {
                 match std::net::TcpListener::bind(self.address) {
@@ -153,8 +160,7 @@ impl Upstream {
                 }
             }
         };
-        let listener = tokio::time::timeout(super::DEADLINE, bound).await.unwrap();
-        self.runtime = Some(serve(listener, self.behaviour.clone()));
+        tokio::time::timeout(super::DEADLINE, bound).await.unwrap()
     }
 }
 
@@ -165,7 +171,8 @@ fn serve(listener: std::net::TcpListener, behaviour: Behaviour) -> Runtime {
     let router = Router::new().route("/mcp", post(answer)).with_state(behaviour);
     runtime.0.as_ref().unwrap().spawn(async move {
         listener.set_nonblocking(true).unwrap();
-        axum::serve(TcpListener::from_std(listener).unwrap(), router).await
+        let listener = TcpListener::from_std(listener).unwrap();
+        axum::serve(listener.tap_io(|stream| stream.set_nodelay(true).unwrap()), router).await
     });
     runtime
 }
@@ -265,7 +272,10 @@ async fn say_it(say: Say, me: &Behaviour, id: &str, params: &str) -> Response {
         }
         Say::Status(code) => status(code),
         Say::Short(text) => {
-            let failing = stream::iter([Ok(Bytes::from(text)), Err(std::io::Error::other("cut"))]);
+            // Enough to be on its way before the end comes.
+            let blanks = Bytes::from(vec![b' '; 2 << 20]);
+            let pieces = [Ok(Bytes::from(text)), Ok(blanks), Err(std::io::Error::other("cut"))];
+            let failing = stream::iter(pieces);
             let response = Response::builder().header("content-type", "application/json");
             response.body(Body::from_stream(failing)).unwrap()
         }

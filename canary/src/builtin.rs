@@ -10,7 +10,7 @@ use crate::dispatch::{Content, Desk, Reply};
 use crate::families::{Family, Served, refusal};
 use crate::message;
 use crate::pieces::Text;
-use crate::plan::{Delivery, Oversized};
+use crate::plan::{Delivery, Encoding, Framing, Oversized};
 use crate::request::Request;
 
 impl Desk<'_> {
@@ -22,21 +22,21 @@ impl Desk<'_> {
         revision: Revision,
     ) -> Reply {
         let served = family.answer(request.arguments, revision);
-        let delivery = self.delivery(&served);
+        let mut delivery = self.delivery(&served);
         let rendered = match served.result {
             Some(result) => self.signed(result, revision),
             None => self.rendered(served.outcome, revision),
         };
-        let status = status(&rendered, revision);
+        delivery.status = status(&rendered, revision);
+        if delivery.status >= 400 {
+            // A refusal by HTTP status is JSON, as no client reads a stream under one.
+            (delivery.encoding, delivery.framing) = (Encoding::Json, Framing::ContentLength);
+        }
         let text = match served.total {
             None => message::enveloped(request.id, rendered.member, &rendered.body).into(),
             Some(total) => self.filled(request, rendered, total, revision),
         };
-        Reply {
-            content: Content::Message(text),
-            delivery: Delivery { status, ..delivery },
-            agreed: None,
-        }
+        Reply { content: Content::Message(text), delivery, agreed: None }
     }
 
     fn delivery(&self, served: &Served) -> Delivery {

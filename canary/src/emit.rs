@@ -19,7 +19,7 @@ pub(crate) struct Emitter {
     pieces: Pieces,
     entry: Entry,
     /// Open as long as there is something to pack.
-    gzip: Option<GzEncoder<Vec<u8>>>,
+    gzip: Option<Box<GzEncoder<Vec<u8>>>>,
     packed: BytesMut,
     /// Bytes of one step.
     step: usize,
@@ -36,7 +36,7 @@ impl Emitter {
     /// Packs what is sent.
     pub(crate) fn packed(self) -> Self {
         // The fastest level: a body of 8 GiB should not take minutes, and its filling packs well anyway.
-        let gzip = Some(GzEncoder::new(Vec::new(), Compression::fast()));
+        let gzip = Some(Box::new(GzEncoder::new(Vec::new(), Compression::fast())));
         Self { gzip, ..self }
     }
 

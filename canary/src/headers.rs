@@ -80,7 +80,7 @@ mod tests {
         assert_eq!(headers.get("x-three"), None);
         assert_eq!(
             format!("{headers:?}"),
-            r#"{"x-one": "a: b", "x-two": "", "x-two": "\u{fffd}"}"#
+            "{\"x-one\": \"a: b\", \"x-two\": \"\", \"x-two\": \"\u{fffd}\"}"
         );
         assert!(Headers::default().is_empty() && !headers.is_empty());
     }

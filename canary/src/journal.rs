@@ -114,7 +114,8 @@ impl Journal {
         if let Some(nonce) = &exchange.nonce {
             let nonce = Arc::clone(nonce);
             shelf.order.insert(seq, Arc::clone(&nonce));
-            shelf.calls.entry(nonce).or_default().push(exchange);
+            // Most nonces are called once; room for more than one exchange would be wasted on them.
+            shelf.calls.entry(nonce).or_insert_with(|| Vec::with_capacity(1)).push(exchange);
         } else {
             shelf.others.push_back(exchange);
         }
@@ -152,24 +153,36 @@ impl Shelf {
         self.others.get_mut(at)
     }
 
-    /// Lets go of the oldest exchanges until the limits hold again.
+    /// Lets go of the oldest exchanges until the limits hold again; the newest always stays.
     fn shrink(&mut self, limit: usize) {
-        while self.others.len() > KEPT_OTHERS || (self.held > limit && self.others.len() > 1) {
-            let Some(oldest) = self.others.pop_front() else {
-                break;
-            };
-            self.held -= oldest.held();
+        while self.others.len() > KEPT_OTHERS {
+            self.drop_other();
         }
-        while self.order.len() > KEPT_CALLS || (self.held > limit && self.order.len() > 1) {
-            let Some((seq, nonce)) = self.order.pop_first() else {
-                break;
-            };
-            self.drop_call(seq, &nonce);
+        while self.order.len() > KEPT_CALLS {
+            self.drop_call();
+        }
+        while self.held > limit && self.others.len() + self.order.len() > 1 {
+            let other = self.others.front().map(|exchange| exchange.seq);
+            let call = self.order.first_key_value().map(|(seq, _)| *seq);
+            match (other, call) {
+                (Some(other), Some(call)) if other > call => self.drop_call(),
+                (None, _) => self.drop_call(),
+                _ => self.drop_other(),
+            }
         }
     }
 
-    fn drop_call(&mut self, seq: u64, nonce: &str) {
-        let Some(calls) = self.calls.get_mut(nonce) else {
+    fn drop_other(&mut self) {
+        if let Some(oldest) = self.others.pop_front() {
+            self.held -= oldest.held();
+        }
+    }
+
+    fn drop_call(&mut self) {
+        let Some((seq, nonce)) = self.order.pop_first() else {
+            return;
+        };
+        let Some(calls) = self.calls.get_mut(&nonce) else {
             return;
         };
         if let Some(at) = calls.iter().position(|e| e.seq == seq) {
@@ -177,7 +190,7 @@ impl Shelf {
             self.dropped += 1;
         }
         if calls.is_empty() {
-            self.calls.remove(nonce);
+            self.calls.remove(&nonce);
         }
     }
 }
@@ -223,6 +236,7 @@ mod tests {
     fn the_oldest_go_first_when_bytes_run_out() {
         let journal = journal(10_000);
         for n in 0..20 {
+            journal.open(exchange(None, b"{}"));
             journal.open(exchange(Some(&n.to_string()), &[b'x'; 1_000]));
         }
         assert_eq!(journal.count("0"), 0);
@@ -231,6 +245,7 @@ mod tests {
         assert!(journal.shelf().held <= 10_000);
         let shelf = journal.shelf();
         assert_eq!(shelf.calls.len(), shelf.order.len());
+        assert!(shelf.others.len().abs_diff(shelf.order.len()) <= 1, "both kinds go by age");
     }
 
     #[tokio::test]

@@ -101,7 +101,7 @@ impl Oversized {
 /// How an answer travels. On stdio only `delay` and `ending` mean something.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Delivery {
-    /// JSON or an event stream.
+    /// JSON or an event stream; [`Delivery::of`] sets the framing that goes with it.
     pub encoding: Encoding,
     /// Whether the length is announced. Gzip and endless streams are always chunked.
     pub framing: Framing,

@@ -97,7 +97,8 @@ fn answered(
             notes::on_headers(desk.upstream, &request, revision, headers, &mut notes);
         }
     }
-    let reply = if client.session == Some(Session::Ended) && revision.is_none_or(has_sessions) {
+    let over = client.session == Some(Session::Ended) && request.method != "initialize";
+    let reply = if over && revision.is_none_or(has_sessions) {
         let error = error_object(codes::INVALID_REQUEST, "the session has ended", None);
         Reply::error(Some(request.id), &error, 404)
     } else if wants_answer {

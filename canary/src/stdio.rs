@@ -138,7 +138,7 @@ impl<W: AsyncWrite + Unpin + Send + 'static> Connection<W> {
             self.cancel_named_in(&bytes);
         }
         let id = raw_id(&bytes);
-        let entry = Entry::open(
+        let mut entry = Entry::open(
             &self.shared.journal,
             Exchange {
                 seq: 0,
@@ -154,6 +154,9 @@ impl<W: AsyncWrite + Unpin + Send + 'static> Connection<W> {
                 notes: received.notes,
             },
         );
+        if matches!(received.reply.content, Content::Nothing) {
+            return entry.finish(true);
+        }
         let cancelled = CancellationToken::new();
         self.cancel.insert(id.clone(), cancelled.clone());
         let answer =
@@ -204,9 +207,6 @@ impl<W: AsyncWrite + Unpin> Answering<W> {
     /// Writes the answer as its delivery says. The entry knows what came of it.
     async fn answer(self, reply: Reply, mut entry: Entry) {
         let Reply { content, delivery, .. } = reply;
-        if matches!(content, Content::Nothing) {
-            return entry.finish(true);
-        }
         tokio::select! {
             // Nothing is sent for a request that was cancelled (R-CANC-02).
             () = self.cancelled.cancelled() => return,

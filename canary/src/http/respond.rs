@@ -150,8 +150,10 @@ fn body(service: &Service, pieces: Pieces, delivery: &Delivery, entry: Entry) ->
     AnswerBody::new(emitter, then, length, Arc::clone(&service.flushes)).paced(pause)
 }
 
-/// Leaves the content-coding away if the client does not accept it, and says so.
+/// Leaves the content-coding away if the client does not accept it, and notes that.
 pub(crate) fn settle(delivery: &mut Delivery, request: &HeaderMap, notes: &mut Vec<Note>) {
+    // What has no end is sent at once and not gathered for packing.
+    delivery.gzip &= !matches!(delivery.ending, Ending::EndlessComments { .. });
     if delivery.gzip && !accepts_gzip(request) {
         delivery.gzip = false;
         let seen = "Accept-Encoding does not list gzip: the answer is not packed";

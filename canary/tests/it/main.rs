@@ -1,5 +1,12 @@
 //! The canary as its clients see it: raw HTTP, stdio, and an MCP client written by others.
 
+#![allow(
+    clippy::unwrap_used,
+    clippy::expect_used,
+    clippy::panic,
+    reason = "helpers of tests fail like the tests themselves"
+)]
+
 mod families;
 mod framing;
 mod hostile;

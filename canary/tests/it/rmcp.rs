@@ -39,7 +39,9 @@ async fn connect(canary: &Canary, revision: Revision, mode: ClientLifecycleMode)
     let mut transport = StreamableHttpClientTransportConfig::default();
     transport.uri = canary.url("main").into();
     let transport = StreamableHttpClientTransport::with_client(support::client(), transport);
-    in_time(config(revision).serve_with_lifecycle(transport, mode)).await.unwrap()
+    // Boxed, as starting a client takes many states.
+    let client = Box::pin(config(revision).serve_with_lifecycle(transport, mode));
+    in_time(client).await.unwrap()
 }
 
 fn params(tool: &'static str, arguments: Value) -> CallToolRequestParams {
@@ -155,26 +157,13 @@ async fn it_speaks_over_lines_too() {
         let conversation = async {
             let client = config(revision);
             let client = client.serve_with_lifecycle(tokio::io::split(ours), mode);
-            let client = in_time(client).await.unwrap();
+            let client = in_time(Box::pin(client)).await.unwrap();
             use_it(&client).await;
-            client
+            in_time(client.cancel()).await.unwrap();
         };
-        let (served, client) = tokio::join!(
-            async {
-                // The client closes only after the conversation, so serving goes on until then.
-                tokio::time::timeout(
-                    support::DEADLINE,
-                    serve_stdio(&canary, "main", reader, writer),
-                )
-                .await
-            },
-            async {
-                let client = conversation.await;
-                in_time(client.cancel()).await.unwrap();
-            },
-        );
-        let ((), served) = (client, served.expect("it ends with its input"));
-        served.unwrap();
+        let serving = in_time(serve_stdio(&canary, "main", reader, writer));
+        let (served, ()) = tokio::join!(serving, conversation);
+        served.expect("it ends with its input");
         let others = canary.journal().others();
         assert!(others.iter().all(|e| e.notes.is_empty()), "{others:?}");
         canary.stop().await;

@@ -26,6 +26,23 @@ pub fn erase(text: &str, nonces: &[&str]) -> String {
     text
 }
 
+/// Hex digits of a nonce, behind its `bs`.
+const DIGITS: usize = 14;
+
+/// The text with everything that has the form of a nonce replaced by `bs`.
+pub fn erase_all(text: &str) -> String {
+    let mut out = String::with_capacity(text.len());
+    let mut rest = text;
+    while let Some(found) = rest.find("bs") {
+        let (before, after) = rest.split_at(found + 2);
+        out.push_str(before);
+        let digits = after.bytes().take_while(u8::is_ascii_hexdigit).count();
+        rest = if digits == DIGITS { &after[DIGITS..] } else { after };
+    }
+    out.push_str(rest);
+    out
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -36,5 +53,6 @@ mod tests {
         assert_ne!(one, two);
         assert_eq!(one.len(), two.len());
         assert_eq!(erase(&format!("a {one}-text {two}"), &[&one, &two]), "a bs-text bs");
+        assert_eq!(erase_all(&format!("a {one}-text bsd {two}")), "a bs-text bsd bs");
     }
 }

@@ -209,6 +209,18 @@ pub struct Untested {
     pub unlock: String,
 }
 
+impl Totals {
+    /// Adds what one launch fired.
+    pub fn add(&mut self, other: &Self) {
+        self.launches += other.launches;
+        self.cells += other.cells;
+        self.calls += other.calls;
+        self.direct_calls += other.direct_calls;
+        self.checks += other.checks;
+        self.deadlines += other.deadlines;
+    }
+}
+
 impl SurfaceSummary {
     /// An empty line for a surface.
     pub fn empty(surface: Surface) -> Self {

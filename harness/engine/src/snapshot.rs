@@ -129,7 +129,7 @@ fn value_length(text: &str) -> usize {
     lead + length
 }
 
-/// Replaces loopback ports in words.
+/// Replaces loopback ports and nonces in words.
 fn redact_words(text: &str) -> String {
     let mut out = String::with_capacity(text.len());
     let mut rest = text;
@@ -142,7 +142,7 @@ fn redact_words(text: &str) -> String {
         rest = &rest[after + digits..];
     }
     out.push_str(rest);
-    out
+    crate::nonce::erase_all(&out)
 }
 
 #[cfg(test)]

@@ -43,6 +43,9 @@ pub struct Profile {
     /// Whether its calls may run at the same time, and how many; 8 unless given.
     #[serde(default = "eight")]
     pub concurrency: usize,
+    /// How many launches may run at the same time; 1 unless given. Heavy gateways want one.
+    #[serde(default = "one")]
+    pub launches_at_once: usize,
     /// The limit on an upstream's body that the configuration sets, in bytes.
     pub max_response_bytes: Option<u64>,
     /// The deadline of a call in milliseconds; the runner's unless given.
@@ -62,6 +65,10 @@ pub struct Profile {
 
 fn http_only() -> Vec<String> {
     vec!["http".to_owned()]
+}
+
+fn one() -> usize {
+    1
 }
 
 fn eight() -> usize {

@@ -6,7 +6,7 @@ use std::time::{Duration, Instant};
 
 use birdstrike_canary::{Answered, Ending as CanaryEnding};
 use birdstrike_scenario::Scenario;
-use birdstrike_scenario::scenario::Step;
+use birdstrike_scenario::scenario::{Form, Step};
 use birdstrike_wire::capture::Capture;
 use birdstrike_wire::sse::{Limits, Parser};
 use birdstrike_wire::{Envelope, Era, Revision, json};
@@ -87,8 +87,10 @@ struct Armed {
     nonce: String,
     slots: BTreeMap<String, String>,
     arguments: String,
-    /// The canary never ends this exchange by itself.
+    /// The canary never ends this exchange by itself, or only when the gateway takes all of it.
     endless: bool,
+    /// The answer is larger than a gateway may want to read.
+    oversized: bool,
 }
 
 /// Fires all steps of a scenario over the cell's route.
@@ -171,7 +173,8 @@ impl Shot<'_> {
         let arguments = json::set(&arguments, "nonce", &json::quote(&nonce))
             .map_err(|error| format!("the step's arguments: {error}"))?;
         let (name, tool) = (name.to_owned(), self.scenario.tool.clone());
-        Ok(Armed { name, tool, nonce, slots: prepared.slots, arguments, endless })
+        let oversized = matches!(spec.form, Form::Oversized(_));
+        Ok(Armed { name, tool, nonce, slots: prepared.slots, arguments, endless, oversized })
     }
 
     async fn fire(&self, armed: Vec<Armed>, id: Option<&str>) -> Result<Vec<Fired>, String> {
@@ -179,22 +182,17 @@ impl Shot<'_> {
         let sent = self.session.request("tools/call", &params, id, self.deadline);
         let transcript = Arc::new(sent.await);
         let outer = Answer::read(&transcript);
-        let mut legs = Vec::new();
-        for one in &armed {
-            legs.push(self.upstream(one).await);
-            self.launch.canary.script().forget(&one.nonce);
-        }
         let Some(codec) = self.codec() else {
-            let one = armed
-                .into_iter()
-                .zip(legs)
-                .map(|(one, upstream)| fired(one, upstream, &transcript, outer.clone()));
-            return Ok(one.collect());
+            let upstream = self.upstreams(&armed, std::slice::from_ref(&outer)).await;
+            let one = armed.into_iter().zip(upstream);
+            return Ok(one.map(|(one, up)| fired(one, up, &transcript, outer.clone())).collect());
         };
         let entries = batch::entries(codec, &outer, armed.len());
+        let upstream = self.upstreams(&armed, &entries.answers).await;
         let (outer, packing) = (Arc::new(outer), Arc::new(entries.breaks));
         let nonces: Vec<String> = armed.iter().map(|one| one.nonce.clone()).collect();
-        let parts = armed.into_iter().zip(legs).zip(entries.answers.into_iter().zip(entries.raw));
+        let parts = armed.into_iter().zip(upstream);
+        let parts = parts.zip(entries.answers.into_iter().zip(entries.raw));
         let fired = parts.map(|((one, upstream), (answer, raw))| {
             let siblings = nonces.iter().filter(|n| **n != one.nonce).cloned().collect();
             let plain = fired(one, upstream, &transcript, answer);
@@ -202,6 +200,18 @@ impl Shot<'_> {
             Fired { outer, entry: Some(raw), packing, siblings, ..plain }
         });
         Ok(fired.collect())
+    }
+
+    /// The upstream legs of calls and their answers.
+    async fn upstreams(&self, armed: &[Armed], answers: &[Answer]) -> Vec<Upstream> {
+        let mut legs = Vec::new();
+        for (one, answer) in armed.iter().zip(answers) {
+            // A gateway that refuses a large answer leaves it lying; then nothing settles.
+            let left_lying = one.oversized && answer.flagged;
+            legs.push(self.upstream(&one.nonce, !one.endless && !left_lying).await);
+            self.launch.canary.script().forget(&one.nonce);
+        }
+        legs
     }
 
     /// Calls the route's own tool with nothing.
@@ -221,6 +231,7 @@ impl Shot<'_> {
             slots: BTreeMap::new(),
             arguments: String::new(),
             endless: false,
+            oversized: false,
         };
         let plain = fired(armed, Upstream::default(), &transcript, answer);
         Ok(Some(Fired { misuse: true, ..plain }))
@@ -243,14 +254,14 @@ impl Shot<'_> {
         Ok(format!("{{\"name\":{},\"arguments\":{arguments}}}", json::quote(&name)))
     }
 
-    /// The upstream leg, once the canary's end of it has settled.
-    async fn upstream(&self, one: &Armed) -> Upstream {
+    /// The upstream leg; where the canary's end of it settles, once it has.
+    async fn upstream(&self, nonce: &str, settles: bool) -> Upstream {
         let journal = self.launch.canary.journal();
-        let calls = journal.count(&one.nonce);
-        if calls > 0 && !one.endless {
-            journal.wait_finished(&one.nonce, calls, Instant::now() + SETTLE).await;
+        let calls = journal.count(nonce);
+        if calls > 0 && settles {
+            journal.wait_finished(nonce, calls, Instant::now() + SETTLE).await;
         }
-        let exchanges = journal.take(&one.nonce);
+        let exchanges = journal.take(nonce);
         let calls = exchanges.len();
         let Some(last) = exchanges.into_iter().next_back() else {
             return Upstream::default();

@@ -1,13 +1,13 @@
 //! Faults of surface 6, the flat return.
 
-use birdstrike_wire::{envelope, json, meta};
+use birdstrike_wire::{Era, envelope, json, meta};
 use serde_json::Value;
 
 use super::text::{doubles, plain_escapes, single_keys, through_value};
 use super::{Fault, blocks, edit, with_text, without};
 use crate::failure::{Cause, Failure};
 use crate::surfaces::answer_reading::Kind;
-use crate::surfaces::flat_return as right;
+use crate::surfaces::flat_return::{self as right, Splice};
 
 const SURFACE: &str = "flat-return";
 
@@ -195,24 +195,27 @@ pub(super) const FAULTS: &[Fault] = &[
         name: "array-sent-below",
         surface: SURFACE,
         mistake: "A typed part that is no object goes to clients whose revision does not have it.",
-        apply: |steps| steps.flat_return.carries = |_, _| true,
+        apply: |steps| steps.flat_return.typed_part = |_, _| Splice::Keep,
     },
     Fault {
         name: "typed-part-left-out-below",
         surface: SURFACE,
         mistake: "Clients of a handshake revision get no typed part at all.",
-        apply: |steps| steps.flat_return.carries = |_, _| false,
+        apply: |steps| {
+            steps.flat_return.typed_part = |part, cell| match cell.client.era() {
+                Era::Handshake => Splice::Remove,
+                Era::Stateless => right::typed_part(part, cell),
+            };
+        },
     },
     Fault {
         name: "result-type-never-added",
         surface: SURFACE,
         mistake: "The result of an older upstream goes to a client of 2026-07-28 without resultType.",
         apply: |steps| {
-            steps.flat_return.result_type = |result, cell| {
-                if cell.client.has_result_type() {
-                    return result;
-                }
-                right::result_type(result, cell)
+            steps.flat_return.result_type = |theirs, cell| match theirs {
+                None => Splice::Keep,
+                Some(_) => right::result_type(theirs, cell),
             };
         },
     },
@@ -221,9 +224,9 @@ pub(super) const FAULTS: &[Fault] = &[
         surface: SURFACE,
         mistake: "resultType is added to a success and forgotten for a failure.",
         apply: |steps| {
-            steps.flat_return.result_type = |result, cell| match cell.kind {
-                Kind::ToolError if cell.client.has_result_type() => result,
-                _ => right::result_type(result, cell),
+            steps.flat_return.result_type = |theirs, cell| match (theirs, cell.kind) {
+                (None, Kind::ToolError) => Splice::Keep,
+                _ => right::result_type(theirs, cell),
             };
         },
     },
@@ -232,11 +235,9 @@ pub(super) const FAULTS: &[Fault] = &[
         surface: SURFACE,
         mistake: "Clients of a handshake revision get a resultType that they do not know.",
         apply: |steps| {
-            steps.flat_return.result_type = |result, cell| {
-                if !cell.client.has_result_type() {
-                    return result;
-                }
-                right::result_type(result, cell)
+            steps.flat_return.result_type = |theirs, cell| match theirs {
+                Some(_) => Splice::Keep,
+                None => right::result_type(theirs, cell),
             };
         },
     },
@@ -245,15 +246,10 @@ pub(super) const FAULTS: &[Fault] = &[
         surface: SURFACE,
         mistake: "The gateway puts its own serverInfo in the place of the upstream's.",
         apply: |steps| {
-            steps.flat_return.server_info = |result, cell| {
-                if !cell.client.has_result_type() {
-                    return result;
-                }
-                edit(result, |result| {
-                    let meta = json::get(result, "_meta").unwrap_or("{}");
-                    let meta = json::set(meta, meta::SERVER_INFO, cell.identity).ok()?;
-                    json::set(result, "_meta", &meta).ok()
-                })
+            steps.flat_return.server_info = |meta, cell| match cell.client.era() {
+                Era::Handshake => right::server_info(meta, cell),
+                Era::Stateless => json::set(meta.unwrap_or("{}"), meta::SERVER_INFO, cell.identity)
+                    .map_or(Splice::Keep, Splice::Set),
             };
         },
     },
@@ -262,12 +258,7 @@ pub(super) const FAULTS: &[Fault] = &[
         surface: SURFACE,
         mistake: "_meta is written anew with serverInfo alone; the upstream's keys are gone.",
         apply: |steps| {
-            steps.flat_return.server_info = |result, cell| {
-                if !cell.client.has_result_type() {
-                    return result;
-                }
-                right::server_info(without(result, "_meta"), cell)
-            };
+            steps.flat_return.server_info = |_, cell| right::server_info(None, cell);
         },
     },
     Fault {

@@ -46,7 +46,12 @@ pub(crate) async fn call(pipeline: &Pipeline, id: &str, arguments: &str, client:
 fn own_result(result: String, client: &Client, identity: &str) -> String {
     let cell =
         Cell { upstream: client.revision, client: client.revision, kind: Kind::Success, identity };
-    flat_return::server_info(flat_return::result_type(result, &cell), &cell)
+    let splices = [
+        ("resultType", flat_return::result_type(None, &cell)),
+        ("_meta", flat_return::server_info(None, &cell)),
+    ];
+    let members = json::members(&result).unwrap_or_default();
+    flat_return::spliced(&result, &members, splices).unwrap_or(result)
 }
 
 /// Runs the calls, so many at a time, and gives them back in the order in which they ended.

@@ -4,11 +4,16 @@
 //! in, what it cannot carry is left out, and every other byte of the result stays where it was
 //! (INV-6.1): spelling of numbers, escapes, repeated keys, white space, members nobody knows.
 
-use birdstrike_wire::{Revision, envelope, json, meta};
+use std::cmp::Reverse;
+
+use birdstrike_wire::json::{self, Member};
+use birdstrike_wire::{Revision, envelope, meta};
 
 use super::answer_reading::{Answer, Kind};
 use super::is_error;
 use crate::failure::Failure;
+
+const TYPED_PART: &str = "structuredContent";
 
 /// The two ends between which a result travels.
 #[derive(Clone, Copy, Debug)]
@@ -23,17 +28,28 @@ pub struct Cell<'a> {
     pub identity: &'a str,
 }
 
+/// What happens to a member of a result.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Splice {
+    /// It stays, or stays away.
+    Keep,
+    /// It gets this value, as JSON text.
+    Set(String),
+    /// It is left out.
+    Remove,
+}
+
 /// The steps of this surface.
 #[derive(Clone, Copy, Debug)]
 pub struct Steps {
     /// The result itself, before anything is spliced.
     pub result: fn(result: String) -> String,
-    /// Whether the client's revision can carry this typed part.
-    pub carries: fn(typed_part: &str, &Cell<'_>) -> bool,
-    /// Sees to `resultType`.
-    pub result_type: fn(result: String, &Cell<'_>) -> String,
-    /// Sees to `serverInfo`.
-    pub server_info: fn(result: String, &Cell<'_>) -> String,
+    /// What happens to `structuredContent`, given its value.
+    pub typed_part: fn(typed_part: &str, &Cell<'_>) -> Splice,
+    /// What happens to `resultType`, given the upstream's.
+    pub result_type: fn(theirs: Option<&str>, &Cell<'_>) -> Splice,
+    /// What happens to `_meta`, given the upstream's.
+    pub server_info: fn(meta: Option<&str>, &Cell<'_>) -> Splice,
     /// The error object of an upstream's JSON-RPC error.
     pub rpc_error: fn(error: String) -> String,
     /// The error object of a failure of the gateway's own.
@@ -45,7 +61,7 @@ pub struct Steps {
 impl Steps {
     /// Each step done right.
     pub const RIGHT: Self =
-        Self { result, carries, result_type, server_info, rpc_error, own_failure, envelope };
+        Self { result, typed_part, result_type, server_info, rpc_error, own_failure, envelope };
 }
 
 /// Here most gateways parse the result into types of their own. Nothing happens, on purpose.
@@ -55,38 +71,32 @@ pub fn result(result: String) -> String {
 
 /// Below 2026-07-28 a typed part is an object (R-TOOLS-15); from then on any value, null included
 /// (R-TOOLS-16).
-pub fn carries(typed_part: &str, cell: &Cell<'_>) -> bool {
-    cell.client.typed_part_may_be_any_value() || json::kind(typed_part) == "an object"
+pub fn typed_part(typed_part: &str, cell: &Cell<'_>) -> Splice {
+    if cell.client.typed_part_may_be_any_value() || json::kind(typed_part) == "an object" {
+        return Splice::Keep;
+    }
+    Splice::Remove
 }
 
 /// Every result has one at 2026-07-28 (R-BASE-05), and none has one below. Absent stands for
 /// complete (R-BASE-06), but for a handle in the nested form, which stays one.
-pub fn result_type(result: String, cell: &Cell<'_>) -> String {
-    let theirs = json::get(&result, "resultType");
-    let edited = match (cell.client.has_result_type(), theirs) {
-        (true, None) if cell.kind == Kind::Task => json::set(&result, "resultType", "\"task\""),
-        (true, None) => json::set(&result, "resultType", "\"complete\""),
-        (false, Some("\"complete\"")) if cell.upstream.has_result_type() => {
-            json::remove(&result, "resultType")
-        }
-        _ => return result,
-    };
-    edited.unwrap_or(result)
+pub fn result_type(theirs: Option<&str>, cell: &Cell<'_>) -> Splice {
+    match (cell.client.has_result_type(), theirs) {
+        (true, None) if cell.kind == Kind::Task => Splice::Set("\"task\"".into()),
+        (true, None) => Splice::Set("\"complete\"".into()),
+        (false, Some("\"complete\"")) if cell.upstream.has_result_type() => Splice::Remove,
+        _ => Splice::Keep,
+    }
 }
 
-/// A client of 2026-07-28 is told who answers (R-BASE-15): the upstream, if it said so itself.
-pub fn server_info(result: String, cell: &Cell<'_>) -> String {
-    if !cell.client.has_result_type() {
-        return result;
+/// A client of 2026-07-28 is told who answers (R-BASE-15): the upstream, if it said so itself. A
+/// `_meta` that is no object has no room for it, and is the upstream's affair.
+pub fn server_info(meta: Option<&str>, cell: &Cell<'_>) -> Splice {
+    let meta = meta.unwrap_or("{}");
+    if !cell.client.has_result_type() || json::get(meta, meta::SERVER_INFO).is_some() {
+        return Splice::Keep;
     }
-    let meta = match json::get(&result, "_meta") {
-        None => json::set("{}", meta::SERVER_INFO, cell.identity),
-        Some(meta) if json::get(meta, meta::SERVER_INFO).is_some() => return result,
-        Some(meta) => json::set(meta, meta::SERVER_INFO, cell.identity),
-    };
-    // A `_meta` that is no object has no room for it, and is the upstream's affair.
-    let edited = meta.and_then(|meta| json::set(&result, "_meta", &meta));
-    edited.unwrap_or(result)
+    json::set(meta, meta::SERVER_INFO, cell.identity).map_or(Splice::Keep, Splice::Set)
 }
 
 /// Code, message and data are the upstream's, never reworded (INV-9.2).
@@ -124,20 +134,52 @@ pub fn fit(answer: Answer, cell: &Cell<'_>, steps: &Steps, flags: &is_error::Ste
         let body = (steps.rpc_error)(answer.body);
         return Fitted { member: "error", body, left_out: None };
     }
-    let mut body = (flags.label)(answer.body, answer.kind);
-    body = (steps.result)(body);
-    let mut left_out = None;
-    if !cell.client.typed_part_may_be_any_value() {
-        let carried =
-            json::get(&body, "structuredContent").is_none_or(|part| (steps.carries)(part, cell));
-        if !carried && let Ok(rest) = json::remove(&body, "structuredContent") {
-            body = rest;
-            left_out = Some("structuredContent");
+    let body = (steps.result)((flags.label)(answer.body, answer.kind));
+    // One look at the result, which may be large, for all that is decided about it.
+    let members = json::members(&body).unwrap_or_default();
+    let get = |name: &str| members.iter().rfind(|member| member.is(name)).map(|m| m.value);
+    let typed_part = get(TYPED_PART).map(|part| (steps.typed_part)(part, cell));
+    let left_out = (typed_part == Some(Splice::Remove)).then_some(TYPED_PART);
+    let splices = [
+        (TYPED_PART, typed_part.unwrap_or(Splice::Keep)),
+        ("resultType", (steps.result_type)(get("resultType"), cell)),
+        ("_meta", (steps.server_info)(get("_meta"), cell)),
+    ];
+    let spliced = spliced(&body, &members, splices);
+    Fitted { member: "result", body: spliced.unwrap_or(body), left_out }
+}
+
+/// The result after what was decided for its members; `None` if nothing changes. New members come
+/// first, the last one of them in front.
+pub fn spliced(
+    result: &str,
+    members: &[Member<'_>],
+    splices: impl IntoIterator<Item = (&'static str, Splice)>,
+) -> Option<String> {
+    let first = result.find('{')? + 1;
+    let mut comma = if members.is_empty() { "" } else { "," };
+    let (mut edits, mut removed) = (Vec::new(), Vec::new());
+    for (name, splice) in splices {
+        match (splice, members.iter().rfind(|member| member.is(name))) {
+            (Splice::Keep, _) => {}
+            (Splice::Set(value), Some(member)) => edits.push((member.value_at.clone(), value)),
+            (Splice::Set(value), None) => {
+                edits.push((first..first, format!("{}:{value}{comma}", json::quote(name))));
+                comma = ",";
+            }
+            (Splice::Remove, _) => removed.push(name),
         }
     }
-    body = (steps.result_type)(body, cell);
-    body = (steps.server_info)(body, cell);
-    Fitted { member: "result", body, left_out }
+    // From the end, so that what is still to be edited stays where it was seen.
+    edits.sort_by_key(|(span, _)| Reverse(span.start));
+    let mut edited = None;
+    for (span, value) in edits {
+        edited = Some(json::replace(edited.as_deref().unwrap_or(result), &span, &value));
+    }
+    for name in removed {
+        edited = json::remove(edited.as_deref().unwrap_or(result), name).ok().or(edited);
+    }
+    edited
 }
 
 #[cfg(test)]

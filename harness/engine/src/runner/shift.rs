@@ -1,0 +1,204 @@
+//! One launch: start, direct column, cells, stop.
+
+use std::collections::HashSet;
+use std::time::Instant;
+
+use birdstrike_judge::Verdict;
+use birdstrike_scenario::Scenario;
+use futures_util::StreamExt;
+use tokio::sync::mpsc::UnboundedSender;
+
+use super::across::Across;
+use super::{Options, is_wanted};
+use crate::cell::{self, Outcome};
+use crate::error::EngineError;
+use crate::event::Event;
+use crate::launch::{self, DIRECT, Launch};
+use crate::plan::{Cell, LaunchPlan, encoding_word};
+use crate::record::{CheckRecord, Gateway, Totals, Untested};
+
+/// Calls of the direct column that run side by side.
+const DIRECT_JOBS: usize = 8;
+
+/// The work on one launch.
+pub(super) struct Shift<'a> {
+    options: &'a Options,
+    sender: UnboundedSender<Event>,
+    /// What was fired.
+    pub(super) totals: Totals,
+}
+
+impl<'a> Shift<'a> {
+    pub(super) fn new(options: &'a Options, sender: UnboundedSender<Event>) -> Self {
+        Self { options, sender, totals: Totals::default() }
+    }
+
+    /// Runs it.
+    ///
+    /// # Errors
+    /// When the gateway does not start, or does not come back after a restart.
+    pub(super) async fn run(&mut self, plan: &LaunchPlan) -> Result<(), EngineError> {
+        let options = self.options;
+        let name = launch::name(plan);
+        self.tell(Event::LaunchStarted { launch: name.clone() });
+        let from = Instant::now();
+        self.totals.launches += 1;
+        let started =
+            Launch::start(&options.catalogue, &options.profile, plan, &options.ground).await;
+        let mut launch = started?;
+        let took_ms = from.elapsed().as_millis() as u64;
+        let gateway = Gateway { version: launch.version.clone(), ..options.gateway.clone() };
+        self.tell(Event::LaunchReady { launch: name, gateway, took_ms });
+        let done = if launch.upstream == plan.upstream {
+            self.direct_column(&launch, plan).await;
+            self.cells(&mut launch, plan).await
+        } else {
+            self.other_upstream(&launch, plan);
+            Ok(())
+        };
+        launch.stop().await;
+        done
+    }
+
+    /// The same calls without a gateway: every expectation about what came back must hold here, or
+    /// the fault is ours.
+    async fn direct_column(&mut self, launch: &Launch, plan: &LaunchPlan) {
+        let mut seen = HashSet::new();
+        let scenarios = &self.options.catalogue.scenarios;
+        let fresh = plan.cells.iter().filter(|cell| seen.insert((cell.scenario, cell.encoding)));
+        let direct = fresh.map(|cell| Cell {
+            route: DIRECT.to_owned(),
+            revision: plan.upstream,
+            ..cell.clone()
+        });
+        let direct: Vec<Cell> =
+            direct.filter(|cell| !scenarios[cell.scenario].direct_broken).collect();
+        let runs = direct.iter().map(|cell| cell::run(launch, &scenarios[cell.scenario], cell));
+        let mut runs = futures_util::stream::iter(runs).buffered(DIRECT_JOBS);
+        while let Some(outcome) = runs.next().await {
+            self.totals.direct_calls += outcome.calls;
+            for record in outcome.records {
+                if record.verdict != Verdict::Pass {
+                    self.checked(record);
+                }
+            }
+        }
+    }
+
+    async fn cells(&mut self, launch: &mut Launch, plan: &LaunchPlan) -> Result<(), EngineError> {
+        let scenarios = &self.options.catalogue.scenarios;
+        let jobs = self.options.jobs.unwrap_or(launch.profile().concurrency).max(1);
+        let mut across = Across::default();
+        let name = launch.name.clone();
+        let mut at = 0;
+        while at < plan.cells.len() {
+            let harmful = |cell: &Cell| scenarios[cell.scenario].harmful;
+            let rest = &plan.cells[at..];
+            let side_by_side = rest.iter().take_while(|cell| !harmful(cell)).count();
+            let (count, jobs) = if side_by_side > 0 { (side_by_side, jobs) } else { (1, 1) };
+            let shared = &*launch;
+            let runs = rest[..count].iter().map(|cell| async move {
+                (cell, cell::run(shared, &scenarios[cell.scenario], cell).await)
+            });
+            let mut runs = futures_util::stream::iter(runs).buffered(jobs);
+            let mut unwell = None;
+            while let Some((cell, outcome)) = runs.next().await {
+                at += 1;
+                let doubt = outcome.suspicious || harmful(cell);
+                across.add(cell, &outcome);
+                self.outcome(&name, cell, outcome);
+                if doubt {
+                    unwell = Some(cell);
+                    break;
+                }
+            }
+            // Dropping the stream cancels what is under way; those cells are still in the plan.
+            drop(runs);
+            if let Some(cell) = unwell {
+                self.look_after(launch, cell).await?;
+            }
+        }
+        for record in across.judge(scenarios, launch) {
+            self.checked(record);
+        }
+        Ok(())
+    }
+
+    /// After a cell that left the gateway in doubt: fire the known-good call; if that fails too,
+    /// start the gateway anew. Only this cell is blamed, the others run on a healthy gateway.
+    async fn look_after(&mut self, launch: &mut Launch, cell: &Cell) -> Result<(), EngineError> {
+        if launch.known_good(&cell.route, launch.preferred()).await.is_ok() {
+            return Ok(());
+        }
+        let scenario = &self.options.catalogue.scenarios[cell.scenario];
+        let after = format!("{} on {} at {}", scenario.id, cell.route, cell.revision);
+        self.tell(Event::Restarted { launch: launch.name.clone(), after });
+        launch.restart().await
+    }
+
+    fn outcome(&mut self, launch: &str, cell: &Cell, outcome: Outcome) {
+        let scenario = &self.options.catalogue.scenarios[cell.scenario];
+        self.totals.cells += 1;
+        self.totals.calls += outcome.calls;
+        self.totals.deadlines += outcome.deadlines;
+        for record in outcome.records {
+            self.checked(record);
+        }
+        for untested in outcome.untested {
+            self.tell(Event::Untested(untested));
+        }
+        for observation in outcome.observations {
+            self.tell(Event::Observed(observation));
+        }
+        let encoding = encoding_word(cell.encoding);
+        self.tell(Event::CellFinished {
+            scenario: scenario.id.clone(),
+            cell: format!("{launch} {} {} {encoding}", cell.route, cell.revision),
+            received: outcome.received,
+        });
+    }
+
+    fn checked(&self, record: CheckRecord) {
+        if is_wanted(self.options, &record.id) {
+            self.tell(Event::Checked(Box::new(record)));
+        }
+    }
+
+    fn tell(&self, event: Event) {
+        // Nobody listens any more only when the run is being dropped.
+        let _ = self.sender.send(event);
+    }
+
+    fn other_upstream(&self, launch: &Launch, plan: &LaunchPlan) {
+        for cell in &plan.cells {
+            let scenario = self.scenario(cell);
+            self.tell(Event::Untested(Untested {
+                surface: scenario.surface,
+                what: format!("{} on {}", scenario.id, cell.route),
+                reason: format!(
+                    "it needs an upstream of {}, the gateway speaks {} with its upstream",
+                    plan.upstream, launch.upstream
+                ),
+                unlock: "a profile, so that birdstrike starts the gateway itself".into(),
+            }));
+        }
+    }
+
+    /// Tells the scenarios of a launch that did not come to its end.
+    pub(super) fn never_run(&self, plan: &LaunchPlan, why: &str) {
+        let mut seen = HashSet::new();
+        for cell in plan.cells.iter().filter(|cell| seen.insert(cell.scenario)) {
+            let scenario = self.scenario(cell);
+            self.tell(Event::Untested(Untested {
+                surface: scenario.surface,
+                what: format!("{} under launch {}", scenario.id, launch::name(plan)),
+                reason: format!("the launch did not come to its end: {why}"),
+                unlock: "mend what ended the launch".into(),
+            }));
+        }
+    }
+
+    fn scenario(&self, cell: &Cell) -> &Scenario {
+        &self.options.catalogue.scenarios[cell.scenario]
+    }
+}

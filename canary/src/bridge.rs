@@ -77,3 +77,42 @@ pub(crate) async fn serve(stream: TcpStream, shared: Arc<Shared>) {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use std::time::Duration;
+
+    use tokio::io::{duplex, split};
+
+    use super::*;
+    use crate::{Canary, Config};
+
+    #[tokio::test]
+    async fn lines_are_carried_both_ways_until_the_input_ends() {
+        let canary = Canary::start(Config::default()).await.unwrap();
+        let (process, gateway) = duplex(1 << 10);
+        let (input, output) = split(process);
+        let carrying = tokio::spawn(carry(canary.bridge_addr(), "main", input, output));
+        let (answers, mut requests) = split(gateway);
+        let ping = b"{\"jsonrpc\":\"2.0\",\"id\":1,\"method\":\"ping\"}\n";
+        requests.write_all(ping).await.unwrap();
+        let mut line = String::new();
+        BufReader::new(answers).read_line(&mut line).await.unwrap();
+        assert_eq!(line, "{\"jsonrpc\":\"2.0\",\"id\":1,\"result\":{}}\n");
+        requests.shutdown().await.unwrap();
+        let ended = tokio::time::timeout(Duration::from_secs(5), carrying).await;
+        ended.expect("in time").unwrap().unwrap();
+        canary.stop().await;
+    }
+
+    #[tokio::test]
+    async fn it_ends_with_the_canary_although_the_input_is_open() {
+        let canary = Canary::start(Config::default()).await.unwrap();
+        let (process, _gateway) = duplex(1 << 10);
+        let (input, output) = split(process);
+        let carrying = tokio::spawn(carry(canary.bridge_addr(), "nobody", input, output));
+        let ended = tokio::time::timeout(Duration::from_secs(5), carrying).await;
+        ended.expect("in time").unwrap().unwrap();
+        canary.stop().await;
+    }
+}

@@ -118,7 +118,7 @@ impl Canary {
         &self.shared.journal
     }
 
-    /// Where it listens for stdio that is brought over by [`crate::bridge`].
+    /// Where it listens for stdio that is brought over by [`bridge`](crate::bridge()).
     pub fn bridge_addr(&self) -> SocketAddr {
         self.bridge_addr
     }

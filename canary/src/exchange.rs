@@ -183,7 +183,9 @@ impl Entry {
         self.closed = true;
         let end = |recorder: Recorder| if complete { recorder.finish() } else { recorder.cut() };
         let body = match self.first.take() {
-            Some(all) => Capture::of(all, complete),
+            Some(all) if complete => Capture::of(all, complete),
+            // Copied, as a part would keep all of the answer in memory.
+            Some(part) => Capture::of(Bytes::copy_from_slice(&part), complete),
             None => end(std::mem::take(&mut self.body)),
         };
         let message = match self.message.take() {

@@ -30,11 +30,11 @@ pub(crate) async fn respond(
     let Reply { content, delivery, .. } = reply;
     wait(service, &delivery).await?;
     let endless = matches!(delivery.ending, Ending::EndlessComments { .. });
+    let has_body = endless || !matches!(content, Content::Nothing);
     let (pieces, message) = match content {
         _ if endless => (Pieces::default(), MessageIs::Unknown),
         content => frame(content, &delivery),
     };
-    let has_body = endless || !pieces.is_empty();
     let status = StatusCode::from_u16(delivery.status).unwrap_or(StatusCode::INTERNAL_SERVER_ERROR);
     let headers = headers(&delivery, own, has_body);
     entry.begin(Some(status.as_u16()), Headers::from(&headers), message);

@@ -206,6 +206,10 @@ pub struct BatchCodec {
     pub entries: String,
     /// Where an entry says its index; none if it does not.
     pub index: Option<String>,
+    /// Where an entry has an id of its own; none if it has not.
+    pub call_id: Option<String>,
+    /// Where the batch says how many of its calls failed; none if it does not.
+    pub failed_count: Option<String>,
     /// Where an entry says whether its call succeeded.
     pub success: String,
     /// Where an entry holds the upstream's result.

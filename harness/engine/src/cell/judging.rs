@@ -442,6 +442,11 @@ fn packed(all: &[Fired], fired: &Fired) -> Judged {
         let differences = fired.packing.to_vec();
         return Judged { differences, ..Judged::broken(Fidelity::Lost, first.clone()) };
     }
+    let succeeded = all.iter().filter(|one| one.entry.is_some() && !one.answer.flagged).count();
+    if succeeded > 0 && fired.outer.as_ref().is_some_and(|outer| outer.flagged) {
+        let message = format!("the batch as a whole is flagged as failed, {succeeded} of its calls succeeded");
+        return Judged::broken(Fidelity::Altered, message);
+    }
     for (at, one) in all.iter().enumerate().filter(|(_, one)| one.entry.is_some()) {
         let entry = String::from_utf8_lossy(one.entry.as_deref().unwrap_or_default());
         if one.siblings.iter().any(|sibling| entry.contains(sibling)) {

@@ -5,7 +5,7 @@
 
 use birdstrike_judge::schema::{McpSchemas, SchemaError, SchemaOutcome};
 use birdstrike_judge::{Doc, Fidelity, Pointer};
-use birdstrike_wire::Revision;
+use birdstrike_wire::{Revision, codes};
 
 use super::fire::Fired;
 use super::judging::{Context, Judged};
@@ -30,9 +30,30 @@ pub(super) fn judge(context: &Context<'_>, fired: &Fired) -> Judged {
             if schema.holds { output_schema(context, fired, result) } else { schema }
         }
         Body::Error(error) => {
-            judged("the error object", &McpSchemas::validate_error(error), revision)
+            let schema = judged("the error object", &McpSchemas::validate_error(error), revision);
+            if schema.holds { own_code(fired, error, revision) } else { schema }
         }
         Body::Large(_) | Body::Nothing(_) => Judged::intact(),
+    }
+}
+
+/// A gateway's own error has no code from the range that is reserved for the protocol, but for
+/// those that it defines (R-ERR-11). What the upstream sent is the upstream's.
+fn own_code(fired: &Fired, error: &[u8], revision: Revision) -> Judged {
+    const DEFINED: [i64; 3] =
+        [codes::HEADER_MISMATCH, codes::MISSING_CLIENT_CAPABILITY, codes::UNSUPPORTED_VERSION];
+    let relayed = matches!(fired.upstream.body, Some(Body::Error(_)));
+    let code = Doc::scan(error).ok().and_then(|doc| {
+        let code = doc.at(&Pointer::parse("/code").ok()?)?;
+        code.number()?.parse::<i64>().ok()
+    });
+    let reserved = |code: &i64| (-32_099..=-32_020).contains(code) && !DEFINED.contains(code);
+    match code.filter(reserved).filter(|_| revision.has_result_type() && !relayed) {
+        None => Judged::intact(),
+        Some(code) => {
+            let message = format!("the gateway's own error has code {code}, which the protocol reserves and does not define");
+            Judged::broken(Fidelity::Added, message)
+        }
     }
 }
 

@@ -74,6 +74,7 @@ impl Entries {
         let Some(list) = Pointer::parse(&codec.entries).ok().and_then(|at| doc.at(&at)) else {
             return self.breaks.push(format!("the batch has no entries at {}", codec.entries));
         };
+        self.count(codec, doc, list);
         for (position, entry) in list.items().enumerate() {
             if position >= wanted {
                 self.breaks.push(format!("an entry too many: position {position}"));
@@ -90,6 +91,33 @@ impl Entries {
             }
             self.answers.push(read_entry(codec, &entry));
             self.raw.push(bytes.to_vec());
+        }
+    }
+}
+
+impl Entries {
+    /// What a batch says of its entries as a whole: how many failed, and ids that tell them apart.
+    fn count(&mut self, codec: &BatchCodec, doc: &Doc<'_>, list: birdstrike_judge::Node<'_>) {
+        let at = |pointer: &Option<String>| Pointer::parse(pointer.as_deref()?).ok();
+        if let Some(told) = at(&codec.failed_count).and_then(|at| doc.at(&at)?.number()) {
+            let success = Pointer::parse(&codec.success).ok();
+            let failed = list.items().filter(|entry| {
+                let success = success.as_ref().and_then(|at| entry.at(at)?.boolean());
+                success != Some(true)
+            });
+            let failed = failed.count().to_string();
+            if told != failed {
+                self.breaks.push(format!("the batch counts {told} failed calls, {failed} entries failed"));
+            }
+        }
+        if let Some(at) = at(&codec.call_id) {
+            let mut ids: Vec<&str> = list.items().filter_map(|e| Some(e.at(&at)?.raw())).collect();
+            let all = ids.len();
+            ids.sort_unstable();
+            ids.dedup();
+            if ids.len() < all {
+                self.breaks.push(format!("{all} entries have {} call ids between them", ids.len()));
+            }
         }
     }
 }
@@ -129,6 +157,8 @@ mod tests {
             call: r#"{"tool":{{ tool }},"arguments":{{ arguments }}}"#.into(),
             entries: "/structuredContent/results".into(),
             index: Some("/index".into()),
+            call_id: Some("/call_id".into()),
+            failed_count: Some("/structuredContent/failed".into()),
             success: "/success".into(),
             result: "/result".into(),
             failed_result: Some("/upstream_result".into()),
@@ -166,6 +196,18 @@ mod tests {
         assert!(!read.answers[0].flagged && read.answers[1].flagged);
         assert_eq!(read.answers[1].words, "no");
         assert!(matches!(read.answers[2].body, Body::Nothing(_)));
+    }
+
+    #[test]
+    fn wrong_counts_and_shared_ids_are_told() {
+        let result = r#"{"structuredContent":{"failed":0,"results":[
+            {"index":0,"call_id":"a","success":false,"error":"x"},
+            {"index":1,"call_id":"a","success":true,"result":{}}]}}"#;
+        let body = Body::Result(result.into());
+        let outer = Answer { body, breaks: vec![], flagged: false, words: String::new() };
+        let breaks = entries(&codec(), &outer, 2).breaks;
+        assert_eq!(breaks[0], "the batch counts 0 failed calls, 1 entries failed");
+        assert_eq!(breaks[1], "2 entries have 1 call ids between them");
     }
 
     #[test]

@@ -2,7 +2,7 @@
 
 use std::time::{Duration, Instant};
 
-use birdstrike_wire::capture::Recorder;
+use birdstrike_wire::capture::{KEEP_WHOLE, Recorder};
 use birdstrike_wire::sse::{Kind, Limits, Parser};
 use bytes::Bytes;
 use reqwest::header::{CONTENT_TYPE, HeaderMap};
@@ -116,7 +116,8 @@ impl Reading {
         self.transcript.content_type = bare.trim().to_ascii_lowercase();
         self.transcript.session = header("mcp-session-id").map(str::to_owned);
         if self.transcript.content_type == "text/event-stream" {
-            self.events = Some(Parser::new(Limits::default()));
+            let limits = Limits { event: KEEP_WHOLE, ..Limits::default() };
+            self.events = Some(Parser::new(limits));
         }
     }
 
@@ -134,15 +135,18 @@ impl Reading {
         if let Some(parser) = &mut self.events {
             let fits = parser.push(chunk, self.started.elapsed());
             for event in parser.drain().filter(|event| event.kind() == Kind::Message) {
-                let answers = birdstrike_wire::Envelope::read(&event.data)
-                    .is_ok_and(|message| message.method().is_none());
+                let answers = event.too_large
+                    || birdstrike_wire::Envelope::read(&event.data)
+                        .is_ok_and(|message| message.method().is_none());
                 if answers {
                     self.answered.get_or_insert_with(Instant::now);
                 }
-                self.transcript.messages.push(event.data.to_vec());
+                // What is too large to be held is judged by the capture of the whole body.
+                if !event.too_large {
+                    self.transcript.messages.push(event.data);
+                }
             }
-            if let Err(exceeded) = fits {
-                self.transcript.breaks.push(exceeded.to_string());
+            if fits.is_err_and(|exceeded| exceeded.is_final()) {
                 return false;
             }
         }

@@ -39,6 +39,9 @@ pub struct Outcome {
     pub deadlines: u64,
     /// The gateway may be unwell: it answered nothing at all to some call.
     pub suspicious: bool,
+    /// No call of the cell reached the canary: the gateway may still be nursing what an earlier
+    /// cell did to it.
+    pub unreached: bool,
 }
 
 /// What became of one value on one route, to be compared with the other routes.
@@ -67,6 +70,7 @@ pub async fn run(launch: &Launch, scenario: &Scenario, cell: &Cell) -> Outcome {
     outcome.calls = fired.len() as u64;
     outcome.deadlines = fired.iter().filter(|f| f.transcript.is_late()).count() as u64;
     outcome.suspicious = fired.iter().any(|f| f.transcript.status.is_none());
+    outcome.unreached = fired.iter().all(|f| f.upstream.calls == 0 && !f.misuse);
     let mut run = Run { launch, scenario, cell, fired: &fired, from, outcome: &mut outcome };
     run.judge();
     if cell.route != DIRECT {

@@ -132,6 +132,7 @@ mod tests {
             surface: here,
             trips: vec!["a".into(), "b".into()],
             touches: vec![here],
+            blind: None,
         };
         let all = standing(&[
             ("a", here, false),

@@ -100,6 +100,13 @@ impl Failure {
         Self::new(Cause::BadAnswer, format!("the upstream's answer cannot be used: {why}"))
     }
 
+    /// The same failure, with the HTTP status that it came with.
+    #[must_use]
+    pub fn with_status(self, status: u16) -> Self {
+        let message = format!("{} (HTTP status {status})", self.message);
+        Self { message, ..self }
+    }
+
     /// Whether nothing came back at all, so that nothing else is worth a try.
     pub(crate) fn is_no_answer(&self) -> bool {
         matches!(self.cause, Cause::Unreachable | Cause::NotStarted)

@@ -130,6 +130,9 @@ impl Pipeline {
             param_headers: &param_headers,
         };
         self.ask(upstream, &ask, ended).await;
+        if (self.context.steps.answer_reading.again)(&ended.answer) {
+            self.ask(upstream, &ask, ended).await;
+        }
         if wants_headers(ended) && !call.client_mirrors() {
             // The tool is not what it was when it was listed (R-HTTP-19).
             let listed = upstream.list_all(call.client).await;

@@ -22,6 +22,8 @@ pub struct FaultPromise {
     pub trips: Vec<String>,
     /// Surfaces whose checks it may trip; its own is always among them.
     pub touches: Vec<Surface>,
+    /// Why no check can see it yet. Such a fault trips nothing, is never run, and is listed apart.
+    pub blind: Option<String>,
 }
 
 /// A file of faults: `scenarios/faults/SURFACE.yaml`.
@@ -38,9 +40,11 @@ pub struct FaultFile {
 #[derive(Clone, Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, rename_all = "kebab-case")]
 struct Row {
+    #[serde(default)]
     trips: Vec<String>,
     #[serde(default)]
     touches: Vec<Surface>,
+    blind: Option<String>,
 }
 
 /// Parses a file of faults.
@@ -52,16 +56,26 @@ pub fn parse(file: &str, source: &str) -> Result<Vec<FaultPromise>, Mistake> {
     let surface = parsed.surface;
     let mut promises = Vec::new();
     for (name, row) in parsed.faults {
-        if row.trips.is_empty() {
-            let title = format!("fault `{name}` names no check that it trips");
-            return Err(Mistake::of_file(file, &title, "add ids under `trips:`"));
+        if row.trips.is_empty() == row.blind.is_none() {
+            let title = format!(
+                "fault `{name}` names neither checks that it trips nor why none can see it, or both"
+            );
+            let mend = "add ids under `trips:`, or the reason under `blind:`";
+            return Err(Mistake::of_file(file, &title, mend));
         }
         let mut touches = row.touches;
         if !touches.contains(&surface) {
             touches.insert(0, surface);
         }
         let file = file.to_owned();
-        promises.push(FaultPromise { name, file, surface, trips: row.trips, touches });
+        promises.push(FaultPromise {
+            name,
+            file,
+            surface,
+            trips: row.trips,
+            touches,
+            blind: row.blind,
+        });
     }
     Ok(promises)
 }

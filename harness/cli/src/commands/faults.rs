@@ -45,6 +45,12 @@ impl Faults {
             output::print(&list(&pairs));
             return Ok(0);
         }
+        let (blind, pairs): (Vec<_>, Vec<_>) =
+            pairs.into_iter().partition(|(_, promise)| promise.blind.is_some());
+        for (fault, promise) in blind {
+            let why = promise.blind.as_deref().unwrap_or_default();
+            output::print(&format!("blind   {:<44} {why}\n", fault.name));
+        }
         let options = options(&loaded)?;
         prove(&options, &pairs, self.names.is_empty()).await
     }
@@ -82,6 +88,9 @@ fn list(pairs: &[Pair<'_>]) -> String {
         let _ = writeln!(out, "{} ({})\n  {}", fault.name, touches.join(" "), fault.mistake);
         for id in &promise.trips {
             let _ = writeln!(out, "    trips {id}");
+        }
+        if let Some(why) = &promise.blind {
+            let _ = writeln!(out, "    seen by no check yet: {why}");
         }
     }
     let _ = writeln!(out, "{} faults", pairs.len());

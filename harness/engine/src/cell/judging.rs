@@ -66,11 +66,19 @@ impl<'a> Context<'a> {
         self.fired.iter().find(|fired| fired.name == name || fired.name == entry)
     }
 
-    /// Judges a check; the error is why it cannot be judged: nothing reached the canary, and what
-    /// was never sent can neither arrive nor be lost.
+    /// Judges a check; the error is why it cannot be judged: nothing of the cell reached the canary,
+    /// and what was never sent can neither arrive nor be lost. Where other calls of the same cell
+    /// did, the way is open, and this one was refused.
     pub(super) fn judge(&self, fired: &Fired, check: &Check) -> Result<Judged, String> {
         if fired.upstream.calls == 0 && !fired.misuse {
-            return Err("the gateway never called the canary".to_owned());
+            if self.fired.iter().all(|one| one.upstream.calls == 0) {
+                return Err("the gateway never called the canary".to_owned());
+            }
+            if !matches!(check.expect, Expect::Count { .. } | Expect::Packed) {
+                let words = &fired.answer.words;
+                let message = format!("refused without a call to the upstream: {words}");
+                return Ok(Judged::broken(Fidelity::Refused, message));
+            }
         }
         Ok(match &check.expect {
             Expect::Intact { place, same } => self.intact(fired, place, *same),
@@ -444,7 +452,9 @@ fn packed(all: &[Fired], fired: &Fired) -> Judged {
     }
     let succeeded = all.iter().filter(|one| one.entry.is_some() && !one.answer.flagged).count();
     if succeeded > 0 && fired.outer.as_ref().is_some_and(|outer| outer.flagged) {
-        let message = format!("the batch as a whole is flagged as failed, {succeeded} of its calls succeeded");
+        let message = format!(
+            "the batch as a whole is flagged as failed, {succeeded} of its calls succeeded"
+        );
         return Judged::broken(Fidelity::Altered, message);
     }
     for (at, one) in all.iter().enumerate().filter(|(_, one)| one.entry.is_some()) {

@@ -51,7 +51,9 @@ fn own_code(fired: &Fired, error: &[u8], revision: Revision) -> Judged {
     match code.filter(reserved).filter(|_| revision.has_result_type() && !relayed) {
         None => Judged::intact(),
         Some(code) => {
-            let message = format!("the gateway's own error has code {code}, which the protocol reserves and does not define");
+            let message = format!(
+                "the gateway's own error has code {code}, which the protocol reserves and does not define"
+            );
             Judged::broken(Fidelity::Added, message)
         }
     }

@@ -107,7 +107,8 @@ impl Entries {
             });
             let failed = failed.count().to_string();
             if told != failed {
-                self.breaks.push(format!("the batch counts {told} failed calls, {failed} entries failed"));
+                self.breaks
+                    .push(format!("the batch counts {told} failed calls, {failed} entries failed"));
             }
         }
         if let Some(at) = at(&codec.call_id) {

@@ -91,6 +91,7 @@ impl<'a> Shift<'a> {
         let mut across = Across::default();
         let name = launch.name.clone();
         let mut at = 0;
+        let mut again = None;
         while at < plan.cells.len() {
             let harmful = |cell: &Cell| scenarios[cell.scenario].harmful;
             let rest = &plan.cells[at..];
@@ -103,19 +104,34 @@ impl<'a> Shift<'a> {
             let mut runs = futures_util::stream::iter(runs).buffered(jobs);
             let mut unwell = None;
             while let Some((cell, outcome)) = runs.next().await {
+                if outcome.unreached && again != Some(at) {
+                    unwell = Some((cell, Some(outcome)));
+                    break;
+                }
                 at += 1;
                 let doubt = outcome.suspicious || harmful(cell);
                 across.add(cell, &outcome);
                 self.outcome(&name, cell, outcome);
                 if doubt {
-                    unwell = Some(cell);
+                    unwell = Some((cell, None));
                     break;
                 }
             }
             // Dropping the stream cancels what is under way; those cells are still in the plan.
             drop(runs);
-            if let Some(cell) = unwell {
-                self.look_after(launch, cell).await?;
+            let Some((cell, unreached)) = unwell else {
+                continue;
+            };
+            let was_well = self.look_after(launch, cell).await?;
+            match unreached {
+                // The gateway is well and refuses this very call: so be it.
+                Some(outcome) if was_well => {
+                    at += 1;
+                    self.outcome(&name, cell, outcome);
+                }
+                // It suffered from what came before: the cell runs again, once, on a healthy one.
+                Some(_) => again = Some(at),
+                None => {}
             }
         }
         for record in across.judge(scenarios, launch) {
@@ -126,14 +142,15 @@ impl<'a> Shift<'a> {
 
     /// After a cell that left the gateway in doubt: fire the known-good call; if that fails too,
     /// start the gateway anew. Only this cell is blamed, the others run on a healthy gateway.
-    async fn look_after(&mut self, launch: &mut Launch, cell: &Cell) -> Result<(), EngineError> {
+    /// Says whether the gateway was well.
+    async fn look_after(&mut self, launch: &mut Launch, cell: &Cell) -> Result<bool, EngineError> {
         if launch.known_good(&cell.route, launch.preferred()).await.is_ok() {
-            return Ok(());
+            return Ok(true);
         }
         let scenario = &self.options.catalogue.scenarios[cell.scenario];
         let after = format!("{} on {} at {}", scenario.id, cell.route, cell.revision);
         self.tell(Event::Restarted { launch: launch.name.clone(), after });
-        launch.restart().await
+        launch.restart().await.map(|()| false)
     }
 
     fn outcome(&mut self, launch: &str, cell: &Cell, outcome: Outcome) {

@@ -1,5 +1,7 @@
 //! Faults of surface 2, the reading of the answer.
 
+use birdstrike_wire::json;
+
 use super::Fault;
 use crate::failure::{Cause, Failure};
 use crate::surfaces::answer_reading::{self as right, Arrival, Kind, Side};
@@ -19,6 +21,37 @@ macro_rules! error_lost {
 }
 
 pub(super) const FAULTS: &[Fault] = &[
+    Fault {
+        name: "call-sent-twice",
+        surface: SURFACE,
+        mistake: "Each call is sent a second time, against slow answers, and the later one counts.",
+        apply: |steps| steps.answer_reading.again = |_| true,
+    },
+    Fault {
+        name: "list-refused-below",
+        surface: SURFACE,
+        mistake: "A result whose typed part the client's revision cannot carry is refused as \
+                  invalid, text and all.",
+        apply: |steps| {
+            steps.answer_reading.kind = |members, asked| {
+                let typed = members.iter().rfind(|member| member.is("structuredContent"));
+                let fits = typed.is_none_or(|typed| json::kind(typed.value) == "an object");
+                match fits || asked.client.typed_part_may_be_any_value() {
+                    true => right::kind(members, asked),
+                    false => Err(Failure::bad_answer("an invalid result")),
+                }
+            };
+        },
+    },
+    Fault {
+        name: "failure-retried",
+        surface: SURFACE,
+        mistake: "A call that failed is sent again, whatever it did the first time.",
+        apply: |steps| {
+            steps.answer_reading.again =
+                |ended| ended.as_ref().map_or(true, |answer| answer.kind == Kind::ToolError);
+        },
+    },
     Fault {
         name: "status-hides-rpc-error",
         surface: SURFACE,

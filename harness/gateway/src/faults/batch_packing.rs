@@ -216,18 +216,6 @@ pub(super) const FAULTS: &[Fault] = &[
         },
     },
     Fault {
-        name: "batch-mirrored-as-text",
-        surface: SURFACE,
-        mistake: "The batch is serialised twice, as typed part and as text.",
-        apply: |steps| {
-            steps.batch_packing.pack = |entries, tally| {
-                let packed = right::pack(entries, tally);
-                let part = json::get(&packed, "structuredContent").unwrap_or_default().to_owned();
-                with_text(packed, &part)
-            };
-        },
-    },
-    Fault {
         name: "batch-as-text-only",
         surface: SURFACE,
         mistake: "The batch is returned as text, without a typed part.",

@@ -138,6 +138,28 @@ pub(super) const FAULTS: &[Fault] = &[
         },
     },
     Fault {
+        name: "empty-typed-part-added",
+        surface: SURFACE,
+        mistake: "A result without a typed part gets an empty one.",
+        apply: |steps| {
+            steps.flat_return.result = |result| {
+                edit(result, |result| match json::get(result, "structuredContent") {
+                    None => json::set(result, "structuredContent", "{}").ok(),
+                    Some(_) => Some(result.to_owned()),
+                })
+            };
+        },
+    },
+    Fault {
+        name: "block-meta-added",
+        surface: SURFACE,
+        mistake: "Each block gets a _meta of its own.",
+        apply: |steps| {
+            steps.flat_return.result =
+                |result| blocks(result, |_, block| json::set(block, "_meta", "{}").ok());
+        },
+    },
+    Fault {
         name: "empty-content-filled",
         surface: SURFACE,
         mistake: "A result without blocks gets an empty text block.",
@@ -303,13 +325,13 @@ pub(super) const FAULTS: &[Fault] = &[
     Fault {
         name: "own-code-reserved",
         surface: SURFACE,
-        mistake: "The gateway's own failures have a code of the range that is reserved for servers.",
+        mistake: "The gateway's own failures have a code of the range that is reserved for the protocol.",
         apply: |steps| {
             steps.flat_return.own_failure = |failure, client, upstream| {
                 let error = right::own_failure(failure, client, upstream);
                 match failure.cause {
                     Cause::TaskNotDeclared | Cause::UnknownTool => error,
-                    _ => edit(error, |error| json::set(error, "code", "-32000").ok()),
+                    _ => edit(error, |error| json::set(error, "code", "-32050").ok()),
                 }
             };
         },

@@ -96,11 +96,13 @@ pub struct Steps {
     pub kind: fn(&[Member<'_>], &Asked<'_>) -> Result<Kind, Failure>,
     /// Why the client cannot be given an answer of this kind, if so.
     pub withhold: fn(Kind, &Asked<'_>) -> Option<Failure>,
+    /// Whether the same call is sent once more after it ended like this.
+    pub again: fn(&Result<Answer, Failure>) -> bool,
 }
 
 impl Steps {
     /// Each step done right.
-    pub const RIGHT: Self = Self { status, text, is_ours, side, members, kind, withhold };
+    pub const RIGHT: Self = Self { status, text, is_ours, side, members, kind, withhold, again };
 }
 
 /// A body that is a message speaks for itself: servers of 2026-07-28 send their errors with
@@ -196,6 +198,11 @@ pub fn withhold(kind: Kind, asked: &Asked<'_>) -> Option<Failure> {
     }
 }
 
+/// Never: a tool may have done its work although its answer was lost, and would do it twice.
+pub fn again(_: &Result<Answer, Failure>) -> bool {
+    false
+}
+
 /// Reads one answer to the end.
 ///
 /// # Errors
@@ -206,9 +213,30 @@ pub fn read(
     steps: &Steps,
     flags: &is_error::Steps,
 ) -> Result<Answer, Failure> {
-    let arrival = message.arrival;
-    let text = (steps.text)(message.bytes)?;
+    let (arrival, status) = (message.arrival, message.status);
+    read_message(message.bytes, arrival, asked, steps, flags).map_err(|failure| {
+        match failure.cause {
+            // What cannot be read says nothing; then the status does.
+            Cause::BadAnswer if status >= 400 => failure.with_status(status),
+            _ => failure,
+        }
+    })
+}
+
+fn read_message(
+    bytes: Vec<u8>,
+    arrival: Arrival,
+    asked: &Asked<'_>,
+    steps: &Steps,
+    flags: &is_error::Steps,
+) -> Result<Answer, Failure> {
+    let text = (steps.text)(bytes)?;
     let envelope = Envelope::read(text.as_bytes()).map_err(Failure::bad_answer)?;
+    if envelope.result().is_none() && envelope.error().is_none() {
+        return Err(Failure::bad_answer(
+            "it holds neither `result` nor `error`, no JSON-RPC response",
+        ));
+    }
     if !(steps.is_ours)(&envelope, asked.id) {
         return Err(Failure::bad_answer("its id is not that of the request"));
     }

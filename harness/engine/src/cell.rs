@@ -188,7 +188,9 @@ impl Run<'_> {
         }
         if record.verdict != Verdict::Pass {
             let log = self.launch.log_since(self.from);
-            record.evidence = Some(evidence::of(fired, &judged.differences, log));
+            let mut evidence = evidence::of(fired, &judged.differences, log);
+            self.launch.secrets().for_each(|secret| evidence.remove(secret));
+            record.evidence = Some(evidence);
         }
         self.outcome.records.push(record);
     }

@@ -184,6 +184,12 @@ impl Launch {
         self.processes.iter().flat_map(|process| process.output().since(from, 8)).collect()
     }
 
+    /// Values that say who calls; they never reach a report.
+    pub fn secrets(&self) -> impl Iterator<Item = &str> {
+        let identities = self.endpoints.values().flat_map(|endpoint| &endpoint.identity);
+        identities.map(|(_, value)| value.as_str()).filter(|value| !value.is_empty())
+    }
+
     /// The profile.
     pub fn profile(&self) -> &birdstrike_scenario::Profile {
         &self.shipped.profile

@@ -209,6 +209,19 @@ pub struct Untested {
     pub unlock: String,
 }
 
+impl Evidence {
+    /// Takes a secret out, wherever it stands.
+    pub fn remove(&mut self, secret: &str) {
+        let legs = [&mut self.upstream_request, &mut self.upstream, &mut self.downstream];
+        let texts = legs.into_iter().flatten().chain([&mut self.request, &mut self.ending]);
+        for text in texts.chain(&mut self.differences).chain(&mut self.log) {
+            if text.contains(secret) {
+                *text = text.replace(secret, "«secret»");
+            }
+        }
+    }
+}
+
 impl Totals {
     /// Adds what one launch fired.
     pub fn add(&mut self, other: &Self) {

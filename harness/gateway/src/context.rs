@@ -1,5 +1,7 @@
 //! What every part of a running gateway needs.
 
+use std::sync::atomic::{AtomicU64, Ordering};
+
 use birdstrike_wire::meta::Implementation;
 
 use crate::config::Limits;
@@ -15,6 +17,9 @@ pub(crate) struct Context {
     pub(crate) me: Implementation,
     /// The same as JSON text.
     pub(crate) me_json: String,
+    /// When it started, in nanoseconds: what tells its calls from those of other runs.
+    run: i128,
+    calls: AtomicU64,
 }
 
 impl Context {
@@ -24,6 +29,12 @@ impl Context {
             version: env!("CARGO_PKG_VERSION").into(),
         };
         let me_json = me.to_json();
-        Self { log, steps: *steps, limits, me, me_json }
+        let run = jiff::Timestamp::now().as_nanosecond();
+        Self { log, steps: *steps, limits, me, me_json, run, calls: AtomicU64::new(1) }
+    }
+
+    /// A name for one call that no other call has.
+    pub(crate) fn call_id(&self) -> String {
+        format!("{:x}-{}", self.run, self.calls.fetch_add(1, Ordering::Relaxed))
     }
 }

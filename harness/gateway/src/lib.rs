@@ -33,6 +33,9 @@
 //! | -32603 | `input_not_carried` | a request for input to a client of a handshake revision |
 //! | -32602 | `unknown_tool` | no upstream of that name |
 //!
+//! Inside a batch the same causes stand as `error_type`, and one more: `skipped`, a call that was not
+//! made. The right gateway makes every call.
+//!
 //! Each has `data` with `cause`, and where they are known `upstream`, `limit_bytes`, `timeout_ms`.
 
 mod client;

@@ -117,8 +117,11 @@ impl Pipeline {
         call: &Call<'_>,
         ended: &mut Ended,
     ) {
-        if !call.client_mirrors() {
-            upstream.prepare(call.client).await;
+        if !call.client_mirrors()
+            && let Err(failure) = upstream.prepare(call.client).await
+        {
+            ended.answer = Err(failure);
+            return;
         }
         let param_headers = upstream.param_headers(name, call.arguments, call.client);
         let members = members(name, call);

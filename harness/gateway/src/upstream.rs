@@ -8,7 +8,7 @@ mod link;
 mod list;
 mod stdio;
 
-use std::collections::HashMap;
+use std::collections::{BTreeMap, HashMap};
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
@@ -42,14 +42,15 @@ pub(crate) struct Upstream {
     link: tokio::sync::Mutex<Option<Arc<Link>>>,
     next_id: AtomicU64,
     paused_until: Mutex<Option<Instant>>,
-    /// The arguments that its tools want in headers, by tool, as far as they were listed.
+    /// The arguments that tools want in headers, by tool, as they were last listed. Most want none
+    /// and have no entry.
     mirrored: Mutex<HashMap<String, Arc<[Annotation]>>>,
 }
 
 /// How an upstream is reached.
 enum Reach {
     Http(Http),
-    Stdio { command: Vec<String>, env: std::collections::BTreeMap<String, String> },
+    Stdio { command: Vec<String>, env: BTreeMap<String, String> },
 }
 
 /// What is to be asked.
@@ -108,10 +109,7 @@ impl Upstream {
         if let Ok(done) = tokio::time::timeout(limit, work).await {
             return Ok(done);
         }
-        let failure = Failure::timeout(self.timeout_ms);
-        let aftermath = (self.context.steps.upstream_read.aftermath)(&failure);
-        self.settle(aftermath, None).await;
-        Err(failure)
+        Err(self.failed(Failure::timeout(self.timeout_ms), None).await)
     }
 
     /// Asks once, connecting first if need be.
@@ -120,12 +118,10 @@ impl Upstream {
     /// A [`Failure`] with its cause.
     pub(crate) async fn ask(&self, ask: &Ask<'_>) -> Result<Answered, Failure> {
         let mut link = None;
-        let answered = self.ask_over(ask, &mut link).await;
-        if let Err(failure) = &answered {
-            let aftermath = (self.context.steps.upstream_read.aftermath)(failure);
-            self.settle(aftermath, link.as_ref()).await;
+        match self.ask_over(ask, &mut link).await {
+            Ok(answered) => Ok(answered),
+            Err(failure) => Err(self.failed(failure, link.as_ref()).await),
         }
-        answered
     }
 
     /// `used` becomes the link that the answer, or its failure, came over.
@@ -187,14 +183,27 @@ impl Upstream {
     }
 
     /// Learns which arguments the tools want in headers, once a link: for a call whose client does
-    /// not write them itself (R-HTTP-17). What goes wrong here, the call will tell.
-    pub(crate) async fn prepare(&self, client: &Client) {
-        if let Ok(link) = self.link().await
-            && link.mirrors()
-        {
+    /// not write them itself (R-HTTP-17). A listing that fails is no reason not to call.
+    ///
+    /// # Errors
+    /// A [`Failure`] when there is no way to the upstream.
+    pub(crate) async fn prepare(&self, client: &Client) -> Result<(), Failure> {
+        let link = match self.link().await {
+            Ok(link) => link,
+            Err(failure) => return Err(self.failed(failure, None).await),
+        };
+        if link.mirrors() {
             let list = async || drop(self.list_all(client).await);
             link.listed.get_or_init(list).await;
         }
+        Ok(())
+    }
+
+    /// Sees to the way that a failed call took, and gives the failure back.
+    async fn failed(&self, failure: Failure, link: Option<&Arc<Link>>) -> Failure {
+        let aftermath = (self.context.steps.upstream_read.aftermath)(&failure);
+        self.settle(aftermath, link).await;
+        failure
     }
 
     /// Drops a link that is of no more use, unless somebody has put a new one in its place.
@@ -220,7 +229,7 @@ impl Upstream {
         }
     }
 
-    /// What a tool wants mirrored in headers; `None` when it was never listed.
+    /// What a tool wants mirrored in headers; `None` for nothing, as far as it was listed.
     pub(crate) fn annotations(&self, tool: &str) -> Option<Arc<[Annotation]>> {
         self.mirrored.lock().unwrap_or_else(PoisonError::into_inner).get(tool).cloned()
     }

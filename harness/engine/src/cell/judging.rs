@@ -7,6 +7,7 @@ use birdstrike_scenario::check::{Expect, Precision, Target};
 use birdstrike_wire::Revision;
 
 use super::fire::Fired;
+use crate::client::answer::failure;
 use crate::client::{Body, Ending};
 use crate::launch::{DIRECT, Launch};
 use crate::nonce;
@@ -111,13 +112,19 @@ impl<'a> Context<'a> {
             }
         };
         let came = &fired.answer.body;
+        let words = &fired.answer.words;
+        if fired.answer.flagged && !words.is_empty() && !failure(sent).0 {
+            let message = format!("the upstream succeeded and the call was refused: {words}");
+            return Judged::broken(Fidelity::Refused, message);
+        }
         let (Some(up), Some(down)) = (sent.bytes(), came.bytes()) else {
             return nothing_came(fired);
         };
         match (sent, came) {
             (Body::Result(_), Body::Error(_)) => {
-                let message = format!("the call was refused: {}", fired.answer.words);
-                return Judged::broken(Fidelity::Refused, message);
+                let message =
+                    format!("the upstream's failed result arrived as a JSON-RPC error: {words}");
+                return Judged::broken(Fidelity::Altered, message);
             }
             (Body::Error(_), Body::Result(_)) => {
                 let message = "the upstream's JSON-RPC error arrived as a result".to_owned();
@@ -398,7 +405,7 @@ fn count(fired: &Fired, wanted: u32) -> Judged {
 /// The client is told a failure exactly when the upstream told one, or told nothing readable.
 fn flagged(fired: &Fired) -> Judged {
     let failed = match &fired.upstream.body {
-        Some(body) => crate::client::answer::failure(body).0,
+        Some(body) => failure(body).0,
         None => true,
     };
     match (failed, fired.answer.flagged) {

@@ -36,9 +36,10 @@ pub(super) const FAULTS: &[Fault] = &[
             steps.answer_reading.kind = |members, asked| {
                 let typed = members.iter().rfind(|member| member.is("structuredContent"));
                 let fits = typed.is_none_or(|typed| json::kind(typed.value) == "an object");
-                match fits || asked.client.typed_part_may_be_any_value() {
-                    true => right::kind(members, asked),
-                    false => Err(Failure::bad_answer("an invalid result")),
+                if fits || asked.client.typed_part_may_be_any_value() {
+                    right::kind(members, asked)
+                } else {
+                    Err(Failure::bad_answer("an invalid result"))
                 }
             };
         },

@@ -1,6 +1,6 @@
 //! The route `batch`: the gateway's own tool `gateway_call`, many calls in one.
 
-use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::sync::atomic::{AtomicBool, Ordering};
 
 use birdstrike_wire::{envelope, json};
 use futures_util::{StreamExt, stream};
@@ -18,8 +18,6 @@ pub(crate) const TOOL: &str = "gateway_call";
 
 /// The tool as it is listed.
 pub(crate) const DEFINITION: &str = include_str!("gateway_call.json");
-
-static CALLS: AtomicU64 = AtomicU64::new(0);
 
 /// Makes the calls and returns one result for all, under the client's own id (JSON text).
 pub(crate) async fn call(pipeline: &Pipeline, id: &str, arguments: &str, client: &Client) -> Reply {
@@ -76,7 +74,7 @@ async fn one(
     client: &Client,
     stopped: &AtomicBool,
 ) -> Done {
-    let call_id = format!("{:x}-{}", std::process::id(), CALLS.fetch_add(1, Ordering::Relaxed));
+    let call_id = pipeline.context.call_id();
     if stopped.load(Ordering::Relaxed) {
         let failure = Failure::new(Cause::Skipped, "not called, as the batch was stopped before");
         return Done { index, call_id, ended: Err(failure), elapsed_ms: 0 };

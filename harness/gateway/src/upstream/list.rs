@@ -9,8 +9,10 @@ use super::{Answered, Ask, Upstream};
 use crate::client::Client;
 use crate::failure::Failure;
 
-/// Pages that are read of one listing. A list that goes on for ever ends here.
+/// Pages that are read of one listing. A list that goes on for ever ends here,
 const MAX_PAGES: usize = 64;
+/// or here: bytes of all its definitions together.
+const MAX_LISTING_BYTES: usize = 16 << 20;
 
 impl Upstream {
     /// The definitions of its tools, each as its raw bytes, in the upstream's order.
@@ -38,13 +40,18 @@ impl Upstream {
             let page = self.page(&ask, &mut tools).await?;
             // The empty string is a cursor like any other (R-PAGE-01).
             let Some(next) = page.filter(|next| next.starts_with('"')) else { break };
-            if cursors.contains(&next) || cursors.len() + 1 >= MAX_PAGES {
-                let why = if cursors.contains(&next) { "a cursor came twice" } else { "too long" };
-                let event = self.context.log.event("listing_cut").text("upstream", &self.name);
-                event.text("cause", why).write();
-                break;
-            }
-            cursors.push(next);
+            let bytes: usize = tools.iter().map(String::len).sum();
+            let why = if cursors.contains(&next) {
+                "a cursor came twice"
+            } else if cursors.len() + 1 >= MAX_PAGES || bytes > MAX_LISTING_BYTES {
+                "too long"
+            } else {
+                cursors.push(next);
+                continue;
+            };
+            let event = self.context.log.event("listing_cut").text("upstream", &self.name);
+            event.text("cause", why).write();
+            break;
         }
         Ok(tools)
     }
@@ -92,7 +99,11 @@ impl Upstream {
             _ => Vec::new(),
         };
         let mut mirrored = self.mirrored.lock().unwrap_or_else(PoisonError::into_inner);
-        mirrored.insert(name, Arc::from(found));
+        if found.is_empty() {
+            mirrored.remove(&name);
+        } else {
+            mirrored.insert(name, Arc::from(found));
+        }
         Ok(())
     }
 }

@@ -5,6 +5,7 @@ use std::collections::{BTreeMap, HashMap};
 use std::process::Stdio;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
 
 use birdstrike_wire::{Envelope, envelope};
 use tokio::io::{AsyncRead, AsyncReadExt, AsyncWriteExt};
@@ -27,6 +28,8 @@ const READ_BYTES: usize = 64 << 10;
 const STDERR_LINE_BYTES: usize = 400;
 /// Lines of standard error that are logged for one run of the program.
 const STDERR_LINES: usize = 1000;
+/// How long a program may live on after its standard output ended.
+const EXIT_TIME: Duration = Duration::from_millis(200);
 
 /// A running program. It ends when this is dropped.
 #[derive(Debug)]
@@ -173,7 +176,7 @@ impl Shared {
             // A broken answer still fails its own call at once.
             Err(_) => head::id(&bytes).map(str::to_owned),
         };
-        let is_noise = bytes.first() != Some(&b'{');
+        let is_noise = bytes.trim_ascii_start().first() != Some(&b'{');
         let message = Message { bytes, arrival: Arrival::Line, status: 200 };
         if is_noise || self.answer(id.as_deref(), Ok(message)).is_none() {
             context.log.event("stray_line").text("upstream", &self.upstream).write();
@@ -232,6 +235,9 @@ async fn read_answers(
 /// The program wrote its last line.
 async fn fail_the_rest(mut child: Child, shared: &Shared, context: &Context) {
     shared.ended.store(true, Ordering::Release);
+    if tokio::time::timeout(EXIT_TIME, child.wait()).await.is_err() {
+        let _ = child.start_kill();
+    }
     let status = child.wait().await.map_or_else(|error| error.to_string(), |s| s.to_string());
     context
         .log

@@ -57,7 +57,7 @@ async fn every_call_has_an_entry_in_order_whatever_became_of_it() {
 async fn calls_run_together_up_to_the_limit_and_keep_their_places() {
     let upstream = Upstream::start(C, Framing::Length);
     let running = before(&upstream).await;
-    let gate = std::sync::Arc::new(tokio::sync::Notify::new());
+    let gate = std::sync::Arc::new(tokio::sync::Semaphore::new(0));
     let slow = Say::Result(r#"{"resultType":"complete","content":[],"who":"slow"}"#.into());
     upstream.tool("slow", Say::Gated(gate.clone(), Box::new(slow)));
     upstream.result("fast", r#"{"resultType":"complete","content":[],"who":"fast"}"#);
@@ -65,7 +65,7 @@ async fn calls_run_together_up_to_the_limit_and_keep_their_places() {
     let arguments = calls(&["slow", "fast"]);
     let batch = tokio::spawn(async move { client.call("gateway_call", &arguments).await });
     until("the fast call ends", || running.log.events("call").len() == 1).await;
-    gate.notify_one();
+    gate.add_permits(1);
     let got = batch.await.unwrap();
     let entries = entries(&got);
     assert!(entries[0].contains("slow") && entries[1].contains("fast"), "{got:?}");
@@ -75,7 +75,7 @@ async fn calls_run_together_up_to_the_limit_and_keep_their_places() {
 async fn one_at_a_time_is_one_at_a_time() {
     let upstream = Upstream::start(C, Framing::Length);
     let running = before(&upstream).await;
-    let gate = std::sync::Arc::new(tokio::sync::Notify::new());
+    let gate = std::sync::Arc::new(tokio::sync::Semaphore::new(0));
     let done = Say::Result(r#"{"resultType":"complete","content":[]}"#.into());
     upstream.tool("slow", Say::Gated(gate.clone(), Box::new(done)));
     let client = Client::new(&running, C);
@@ -84,10 +84,10 @@ async fn one_at_a_time_is_one_at_a_time() {
         client.call("gateway_call", arguments).await
     });
     until("the first call is there", || upstream.received("tools/call").len() == 1).await;
-    gate.notify_one();
+    gate.add_permits(1);
     until("the second call is there", || upstream.received("tools/call").len() == 2).await;
     assert_eq!(running.log.events("call").len(), 1);
-    gate.notify_one();
+    gate.add_permits(1);
     assert_eq!(entries(&batch.await.unwrap()).len(), 2);
 }
 

@@ -6,7 +6,7 @@ use std::sync::Arc;
 
 use birdstrike_gateway::{Steps, faults};
 use birdstrike_wire::{Revision, json};
-use tokio::sync::Notify;
+use tokio::sync::Semaphore;
 
 use super::limits::{LIMIT, sized};
 use super::support::*;
@@ -200,14 +200,14 @@ impl Shot<'_> {
         let got = client.call("gateway_call", "{}").await;
         self.see("batch without calls", &got);
         // Ends in another order than it begins.
-        let gate = Arc::new(Notify::new());
+        let gate = Arc::new(Semaphore::new(0));
         upstream.tool("slow", Say::Gated(gate.clone(), Box::new(Say::Result(TYPED.into()))));
         let before = self.running.log.events("call").len();
         let slow = calls(&["slow", "good"]).replace(",\"max_concurrency\":1", "");
         let batch = tokio::spawn(async move { client.call("gateway_call", &slow).await });
         let log = self.running.log.clone();
         until("the fast call ends", || log.events("call").len() > before).await;
-        gate.notify_one();
+        gate.add_permits(2);
         self.see("batch slow and fast", &batch.await.unwrap());
         let large = format!(
             r#"{{"calls":[{{"tool":"stdio.wait"}},{{"tool":"stdio.large","arguments":{{"bytes":{}}}}},{{"tool":"stdio.echo"}}]}}"#,

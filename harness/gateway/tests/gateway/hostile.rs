@@ -40,7 +40,7 @@ async fn each_broken_message_has_its_name_and_harms_nobody() {
         (&deep, "not JSON"),
         (r#"{"jsonrpc":"2.0","id":99,"result":{}}"#, "not that of the request"),
         (r#"{"jsonrpc":"2.0","id":{id},"result":{},"error":{"code":1,"message":""}}"#, "both"),
-        (r#"{"jsonrpc":"2.0","id":{id}}"#, "no `result`"),
+        (r#"{"jsonrpc":"2.0","id":{id}}"#, "neither `result` nor `error`"),
         (r#"[{"jsonrpc":"2.0","id":{id},"result":{}}]"#, "expected an object"),
     ];
     each_is(bad.map(|(text, says)| (body("application/json", text), "bad_answer", says))).await;

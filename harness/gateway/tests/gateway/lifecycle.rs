@@ -56,6 +56,24 @@ async fn calls_that_come_together_share_one_handshake() {
 }
 
 #[tokio::test]
+async fn clients_with_equal_ids_get_their_own_answers() {
+    for revision in [A, C] {
+        let upstream = Upstream::start(revision, Framing::Events);
+        upstream.tool("echo", Say::Echo);
+        let running = before(&upstream).await;
+        let calls = (0..40).map(|number| {
+            let client = Client::new(&running, if number % 2 == 0 { B } else { C });
+            let marker = format!("{{\"marker\":\"m-{number}-m\"}}");
+            tokio::spawn(async move { (client.call("echo", &marker).await, marker) })
+        });
+        for call in calls.collect::<Vec<_>>() {
+            let (got, marker) = call.await.unwrap();
+            assert!(got.result().contains(&marker), "{got:?}");
+        }
+    }
+}
+
+#[tokio::test]
 async fn a_stateless_client_that_goes_away_cancels_its_call() {
     for (up, down, cancelled) in [(C, C, true), (B, C, true), (C, B, false)] {
         let upstream = Upstream::start(up, Framing::Length);
@@ -98,13 +116,13 @@ async fn stopping_ends_everything_within_a_second() {
 #[tokio::test]
 async fn a_call_under_way_may_end_while_stopping() {
     let upstream = Upstream::start(C, Framing::Length);
-    let gate = std::sync::Arc::new(tokio::sync::Notify::new());
+    let gate = std::sync::Arc::new(tokio::sync::Semaphore::new(0));
     upstream.tool("slow", Say::Gated(gate.clone(), Box::new(Say::Result(GOOD.into()))));
     let running = before(&upstream).await;
     let call = Client::new(&running, C).start_call("slow");
     until("the call is there", || upstream.received("tools/call").len() == 1).await;
     let stopping = tokio::spawn(running.gateway.stop());
-    gate.notify_one();
+    gate.add_permits(1);
     assert!(call.await.unwrap().result().contains("complete"));
     stopping.await.unwrap();
 }

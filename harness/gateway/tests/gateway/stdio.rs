@@ -93,6 +93,7 @@ fn call(
             None
         }
         "silence" => None,
+        "pid" => Some(envelope::result(id, &format!("{{\"pid\":{}}}", std::process::id()))),
         "die" => std::process::exit(3),
         "noise" => {
             say(b"hello, this is no message");
@@ -185,4 +186,16 @@ async fn a_program_that_cannot_be_run_is_not_tried_at_once_again() {
     assert_eq!((got.code(), got.cause().as_str()), (-31005, "not_started"));
     assert!(got.message().contains("`/no/such/program` cannot be run"), "{got:?}");
     assert_eq!(client.call("x", "{}").await.cause(), "unreachable");
+}
+
+#[cfg(target_os = "linux")]
+#[tokio::test]
+async fn the_program_ends_with_the_gateway() {
+    let running = gateway(&config(C), &Steps::RIGHT).await;
+    let got = Client::new(&running, C).call("pid", "{}").await;
+    let stat = format!("/proc/{}/stat", json::get(got.result(), "pid").unwrap());
+    let runs = || std::fs::read_to_string(&stat).is_ok_and(|stat| !stat.contains(" Z "));
+    assert!(runs());
+    running.gateway.stop().await;
+    until("the program ends", || !runs()).await;
 }

@@ -17,6 +17,7 @@ use flate2::write::GzEncoder;
 use futures_util::stream;
 use http::{HeaderMap, StatusCode};
 use tokio::net::TcpListener;
+use tokio::sync::Semaphore;
 
 /// What a tool answers. `{id}` in raw texts stands for the request's id.
 #[derive(Clone, Debug)]
@@ -37,8 +38,8 @@ pub(crate) enum Say {
     Short(String),
     /// Nothing, for ever.
     Silence,
-    /// Waits until the gate is opened, then as the other.
-    Gated(Arc<tokio::sync::Notify>, Box<Say>),
+    /// Waits for a permit, then as the other.
+    Gated(Arc<Semaphore>, Box<Say>),
     /// The raw params that came, as text and typed part.
     Echo,
 }
@@ -281,7 +282,7 @@ async fn say_it(say: Say, me: &Behaviour, id: &str, params: &str) -> Response {
         }
         Say::Silence => std::future::pending().await,
         Say::Gated(gate, then) => {
-            gate.notified().await;
+            gate.acquire().await.unwrap().forget();
             Box::pin(say_it(*then, me, id, params)).await
         }
         Say::Echo => {

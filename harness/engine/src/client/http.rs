@@ -5,6 +5,7 @@ use std::time::{Duration, Instant};
 use birdstrike_wire::capture::{KEEP_WHOLE, Recorder};
 use birdstrike_wire::sse::{Kind, Limits, Parser};
 use bytes::Bytes;
+use reqwest::Url;
 use reqwest::header::{CONTENT_TYPE, HeaderMap};
 
 use super::transcript::{Ending, Transcript};
@@ -31,7 +32,7 @@ pub fn client() -> reqwest::Result<reqwest::Client> {
 /// Sends `body` and reads what comes, whatever it is.
 pub async fn post(
     http: &reqwest::Client,
-    url: &str,
+    url: &Url,
     headers: HeaderMap,
     body: String,
     id: Option<String>,
@@ -40,7 +41,7 @@ pub async fn post(
     let started = Instant::now();
     let mut reading = Reading::new(body.clone(), id, started);
     let until = tokio::time::Instant::from_std(started + deadline);
-    let sent = http.post(url).headers(headers).body(body).send();
+    let sent = http.post(url.clone()).headers(headers).body(body).send();
     match tokio::time::timeout_at(until, sent).await {
         Err(_) => reading.end(Ending::Deadline),
         Ok(Err(error)) => reading.end(Ending::NoAnswer(words(&error))),

@@ -11,6 +11,7 @@ use birdstrike_wire::headers::{
 };
 use birdstrike_wire::meta::{self, Implementation};
 use birdstrike_wire::{Era, Revision, envelope, json};
+use reqwest::Url;
 use reqwest::header::{ACCEPT, CONTENT_TYPE, HeaderMap, HeaderName, HeaderValue};
 
 use super::answer::{Answer, Body};
@@ -30,7 +31,8 @@ pub struct Endpoint {
 #[derive(Debug)]
 pub struct Session {
     http: reqwest::Client,
-    endpoint: Endpoint,
+    url: Url,
+    identity: Vec<(String, String)>,
     revision: Revision,
     client: Implementation,
     id: Option<String>,
@@ -53,11 +55,14 @@ impl Session {
         revision: Revision,
         deadline: Duration,
     ) -> Result<Self, String> {
+        let url =
+            Url::parse(&endpoint.url).map_err(|error| format!("{}: {error}", endpoint.url))?;
         let name = "birdstrike".to_owned();
         let version = env!("CARGO_PKG_VERSION").to_owned();
         let mut session = Self {
             http: http.clone(),
-            endpoint: endpoint.clone(),
+            url,
+            identity: endpoint.identity.clone(),
             revision,
             client: Implementation { name, version },
             id: None,
@@ -87,7 +92,7 @@ impl Session {
         self.server = Some(result);
         let initialized = envelope::notification("notifications/initialized", None);
         let headers = self.headers("notifications/initialized", "{}");
-        let told = post(&self.http, &self.endpoint.url, headers, initialized, None, deadline).await;
+        let told = post(&self.http, &self.url, headers, initialized, None, deadline).await;
         match told.status {
             Some(200..=299) => Ok(()),
             status => Err(format!("notifications/initialized was answered with {status:?}")),
@@ -130,7 +135,7 @@ impl Session {
         let params = self.params(params);
         let body = envelope::request(&id, method, &params);
         let headers = self.headers(method, &params);
-        post(&self.http, &self.endpoint.url, headers, body, Some(id), deadline).await
+        post(&self.http, &self.url, headers, body, Some(id), deadline).await
     }
 
     /// Every tool that is listed: its definition as JSON text, all pages.
@@ -197,7 +202,7 @@ impl Session {
                 add(MCP_NAME, &encode_value(&named));
             }
         }
-        for (name, value) in &self.endpoint.identity {
+        for (name, value) in &self.identity {
             add(name, value);
         }
         headers

@@ -37,7 +37,7 @@ use reqwest::header::{ACCEPT, CONTENT_TYPE, HeaderMap, HeaderValue};
 /// Cells at once, on both sides.
 const JOBS: usize = 8;
 /// Rounds of either side.
-const ROUNDS: usize = 9;
+const ROUNDS: usize = 15;
 /// How often a round goes through all cells.
 const PASSES: usize = 8;
 const REVISION: Revision = Revision::V2026_07_28;

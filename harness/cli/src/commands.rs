@@ -47,7 +47,7 @@ impl Command {
             Self::Canary(command) => command.run().await,
             Self::Gateway(command) => command.run().await,
             Self::Install(command) => command.run().await,
-            Self::Report(command) => command.run(),
+            Self::Report(command) => Ok(command.run()),
         };
         done.unwrap_or_else(|error| {
             output::error(&error.to_string());

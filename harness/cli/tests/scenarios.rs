@@ -3,6 +3,8 @@
 //!
 //! `INSTA_UPDATE=always cargo test --test scenarios` accepts what changed.
 
+#![expect(clippy::expect_used, clippy::panic, reason = "a test may end like this")]
+
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
@@ -91,6 +93,7 @@ impl Suite {
                 // Generous: a slow machine is no fault of the gateway's.
                 deadline: Duration::from_secs(20),
                 http,
+                keep_answers: true,
                 running: None,
             },
         }

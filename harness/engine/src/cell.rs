@@ -75,7 +75,9 @@ pub async fn run(launch: &Launch, scenario: &Scenario, cell: &Cell) -> Outcome {
     run.judge();
     if cell.route != DIRECT {
         observe::measure(scenario, cell, &fired, &mut outcome.observations);
-        outcome.received = fired.iter().map(Fired::received).collect();
+        if launch.keeps_answers() {
+            outcome.received = fired.iter().map(Fired::received).collect();
+        }
     }
     outcome
 }

@@ -169,10 +169,10 @@ mod tests {
         let error = check(Verdict::Error, Level::Policy);
         let pass = check(Verdict::Pass, Level::Must);
         assert_eq!(code(&[], &gate(Level::Must)), 3);
-        assert_eq!(code(&[pass.clone()], &gate(Level::Policy)), 0);
+        assert_eq!(code(std::slice::from_ref(&pass), &gate(Level::Policy)), 0);
         assert_eq!(code(&[pass.clone(), policy.clone()], &gate(Level::Must)), 0);
-        assert_eq!(code(&[policy.clone()], &gate(Level::Policy)), 1);
-        assert_eq!(code(&[must.clone()], &gate(Level::Must)), 1);
+        assert_eq!(code(std::slice::from_ref(&policy), &gate(Level::Policy)), 1);
+        assert_eq!(code(std::slice::from_ref(&must), &gate(Level::Must)), 1);
         assert_eq!(code(&[must, error], &gate(Level::Must)), 5);
         let complete = Gate { complete: true, ..gate(Level::Must) };
         assert_eq!(code(&[pass], &complete), 3);

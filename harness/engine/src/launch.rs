@@ -38,6 +38,8 @@ pub struct Ground {
     pub deadline: Duration,
     /// The HTTP client that everything shares.
     pub http: reqwest::Client,
+    /// Whether events tell what clients received, for snapshots.
+    pub keep_answers: bool,
     /// A gateway that runs already, and where the canary listens for it.
     pub running: Option<Running>,
 }
@@ -195,6 +197,11 @@ impl Launch {
         &self.shipped.profile
     }
 
+    /// Whether events tell what clients received.
+    pub fn keeps_answers(&self) -> bool {
+        self.ground.keep_answers
+    }
+
     /// The deadline of one call.
     pub fn deadline(&self) -> Duration {
         self.ground.deadline
@@ -208,6 +215,10 @@ impl Launch {
         let Some(known) = self.shipped.profile.routes.get(route) else {
             return Ok(tool.to_owned());
         };
+        // Asked for every call, and most gateways keep the name.
+        if known.tool == "{{ tool }}" {
+            return Ok(tool.to_owned());
+        }
         let names = json!({"tool": tool, "upstream": "main"});
         let names = names.as_object().cloned().unwrap_or_default();
         fill("the route's tool", &known.tool, &names).map_err(|error| error.to_string())

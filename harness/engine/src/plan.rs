@@ -112,7 +112,7 @@ pub fn plan(
         }
         match cells(index, scenario, profile, matrix) {
             Ok(cells) => {
-                placed.extend(cells.into_iter().filter(|(_, cell)| wanted(cell, selection)))
+                placed.extend(cells.into_iter().filter(|(_, cell)| wanted(cell, selection)));
             }
             Err(why) => plan.not_applicable.push((index, why)),
         }

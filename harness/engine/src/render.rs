@@ -161,15 +161,12 @@ fn unescape(text: &str) -> Vec<u8> {
             .filter(|_| *first == b'\\')
             .and_then(|digits| std::str::from_utf8(digits).ok())
             .and_then(|digits| u8::from_str_radix(digits, 16).ok());
-        match byte {
-            Some(byte) => {
-                out.push(byte);
-                rest = &tail[3..];
-            }
-            None => {
-                out.push(*first);
-                rest = tail;
-            }
+        if let Some(byte) = byte {
+            out.push(byte);
+            rest = &tail[3..];
+        } else {
+            out.push(*first);
+            rest = tail;
         }
     }
     out

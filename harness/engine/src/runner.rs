@@ -106,7 +106,9 @@ async fn launches(
     totals: &mut Totals,
     sink: &mut Sink<'_>,
 ) -> Result<(), EngineError> {
-    let at_once = options.profile.profile.launches_at_once.max(1);
+    // A gateway that runs already knows one address of the canary: one launch can have it.
+    let alone = options.ground.running.is_some();
+    let at_once = if alone { 1 } else { options.profile.profile.launches_at_once.max(1) };
     let given_up = AtomicBool::new(false);
     let (senders, receivers): (Vec<_>, Vec<_>) = plans.iter().map(|_| unbounded_channel()).unzip();
     let shifts = plans.into_iter().zip(senders);

@@ -17,9 +17,6 @@ pub fn fill(what: &str, template: &str, names: &Names) -> Result<String, EngineE
     if !template.contains("{{") && !template.contains("{%") {
         return Ok(template.to_owned());
     }
-    if let Some(value) = bare_name(template, names) {
-        return Ok(value.to_owned());
-    }
     let mut environment = Environment::new();
     environment.set_undefined_behavior(UndefinedBehavior::Strict);
     let mut syntax = SyntaxConfig::builder();
@@ -30,13 +27,6 @@ pub fn fill(what: &str, template: &str, names: &Names) -> Result<String, EngineE
     environment
         .render_str(template, Serde(names))
         .map_err(|error| EngineError::Profile(format!("{what}: {error}")))
-}
-
-/// The value of a template that is one name and nothing else, such as a route's tool: that one is
-/// filled for every call.
-fn bare_name<'a>(template: &str, names: &'a Names) -> Option<&'a str> {
-    let name = template.strip_prefix("{{")?.strip_suffix("}}")?;
-    names.get(name.trim())?.as_str()
 }
 
 #[cfg(test)]
@@ -51,8 +41,6 @@ mod tests {
         assert_eq!(fill("x", "--port={{ port }}", &names).unwrap(), "--port=7");
         let listed = fill("x", "{{ up.main.command | tojson }}", &names).unwrap();
         assert_eq!(listed, r#"["a","b c"]"#);
-        names.insert("tool".into(), "a{{b".into());
-        assert_eq!(fill("x", "{{ tool }}", &names).unwrap(), "a{{b");
         assert!(fill("x", "{{ prot }}", &names).unwrap_err().to_string().contains("prot"));
         assert!(fill("x", "{{ up.second.url }}", &names).is_err());
     }

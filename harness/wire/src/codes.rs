@@ -25,12 +25,12 @@ pub const UNSUPPORTED_VERSION: i64 = -32022;
 /// for a message that could not be read at all.
 pub const fn http_status(revision: Revision, code: i64) -> u16 {
     match (revision, code) {
-        (_, PARSE_ERROR | INVALID_REQUEST) => 400,
-        (Revision::V2026_07_28, METHOD_NOT_FOUND) => 404,
-        (
+        (_, PARSE_ERROR | INVALID_REQUEST)
+        | (
             Revision::V2026_07_28,
             HEADER_MISMATCH | MISSING_CLIENT_CAPABILITY | UNSUPPORTED_VERSION,
         ) => 400,
+        (Revision::V2026_07_28, METHOD_NOT_FOUND) => 404,
         _ => 200,
     }
 }

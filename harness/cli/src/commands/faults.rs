@@ -113,7 +113,15 @@ fn options(loaded: &catalogue::Loaded) -> Result<Options, EngineError> {
         matrix: Matrix::Full,
         selection: Selection::default(),
         jobs: None,
-        ground: Ground { birdstrike, install: None, extra, deadline, http, running: None },
+        ground: Ground {
+            birdstrike,
+            install: None,
+            extra,
+            deadline,
+            http,
+            keep_answers: false,
+            running: None,
+        },
     })
 }
 

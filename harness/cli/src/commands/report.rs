@@ -2,7 +2,6 @@
 
 use clap::{Args, Subcommand};
 
-use super::Done;
 use crate::output;
 
 /// Reports and their form.
@@ -19,12 +18,12 @@ enum What {
 }
 
 impl Report {
-    pub(crate) fn run(self) -> Done {
+    pub(crate) fn run(self) -> u8 {
         match self.what {
             What::Schema => {
-                output::print(&format!("{}\n", birdstrike_engine::report::json::schema()))
+                output::print(&format!("{}\n", birdstrike_engine::report::json::schema()));
             }
         }
-        Ok(0)
+        0
     }
 }

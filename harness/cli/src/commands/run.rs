@@ -205,13 +205,15 @@ impl Run {
     }
 
     fn gate(&self, profile: &birdstrike_scenario::Profile) -> Result<Gate, EngineError> {
-        let require = match (self.require, profile.require) {
-            (Some(LevelArg::Must), _) => Level::Must,
-            (Some(LevelArg::Should), _) => Level::Should,
-            (Some(LevelArg::Policy), _) => Level::Policy,
-            (None, Some(birdstrike_scenario::Level::Policy)) => Level::Policy,
-            (None, Some(birdstrike_scenario::Level::Should)) => Level::Should,
-            (None, _) => Level::Must,
+        let own = profile.require.map_or(LevelArg::Must, |level| match level {
+            birdstrike_scenario::Level::Must => LevelArg::Must,
+            birdstrike_scenario::Level::Should => LevelArg::Should,
+            birdstrike_scenario::Level::Policy => LevelArg::Policy,
+        });
+        let require = match self.require.unwrap_or(own) {
+            LevelArg::Must => Level::Must,
+            LevelArg::Should => Level::Should,
+            LevelArg::Policy => Level::Policy,
         };
         let baseline = self.baseline.as_deref().map(read_baseline).transpose()?;
         Ok(Gate { require, complete: self.require_complete, baseline })

@@ -74,8 +74,10 @@ impl Fired {
         };
         let mut nonces: Vec<&str> = self.siblings.iter().map(String::as_str).collect();
         nonces.push(&self.nonce);
-        // Nonces first: an excerpt could cut one in two.
+        // Nonces and volatile values first: an excerpt could cut one in two, and its count of
+        // bytes would be as volatile as they are.
         let text = nonce::erase(&String::from_utf8_lossy(bytes), &nonces);
+        let text = crate::snapshot::redact(&text);
         (self.name.clone(), crate::evidence::excerpt(text.as_bytes(), 1_000))
     }
 }

@@ -1,5 +1,7 @@
 //! Judging one check: both legs in, what holds and what became of the value out.
 
+mod plain;
+
 use birdstrike_judge::compare::{Allowances, Pattern, Sameness, compare};
 use birdstrike_judge::{Blame, Doc, Fidelity, Pointer};
 use birdstrike_scenario::Check;
@@ -7,12 +9,14 @@ use birdstrike_scenario::check::{Expect, Precision, Target};
 use birdstrike_wire::Revision;
 
 use super::fire::Fired;
+use crate::client::Body;
 use crate::client::answer::failure;
-use crate::client::{Body, Ending};
 use crate::launch::{DIRECT, Launch};
 use crate::nonce;
 use crate::plan::Cell;
 use crate::render;
+
+use plain::{absent, count, equals, flagged, large, mirrored, nothing_came, packed, strings};
 
 /// What a check came to.
 #[derive(Clone, Debug)]
@@ -83,8 +87,8 @@ impl<'a> Context<'a> {
         }
         Ok(match &check.expect {
             Expect::Intact { place, same } => self.intact(fired, place, *same),
-            Expect::Equals { place, json, same } => self.equals(fired, place, json, *same),
-            Expect::Absent { place } => self.absent(fired, place),
+            Expect::Equals { place, json, same } => equals(fired, place, json, *same),
+            Expect::Absent { place } => absent(fired, place),
             Expect::Count { calls } => count(fired, *calls),
             Expect::Refused { cause, or_intact } => self.refused(fired, cause, *or_intact),
             Expect::SameAs { step, place, same } => self.same_as(fired, step, place, *same),
@@ -153,6 +157,12 @@ impl<'a> Context<'a> {
         if sent.is_none() && came.is_none() {
             return Judged::harness(format!("the canary sent nothing at {pointer}"));
         }
+        // The usual case: what has the same bytes is the same on every level.
+        if let (Some(sent), Some(came)) = (sent, came)
+            && sent.bytes() == came.bytes()
+        {
+            return Judged::intact();
+        }
         let comparison = compare(sent, came, &base, &self.allowances());
         let wanted = sameness(same);
         if comparison.holds(wanted) {
@@ -174,47 +184,6 @@ impl<'a> Context<'a> {
             .cloned()
             .unwrap_or_else(|| format!("{} differs in its bytes", shown(pointer)));
         Judged { differences, ..Judged::broken(fidelity, format!("{first}{more}")) }
-    }
-
-    fn equals(&self, fired: &Fired, place: &Target, json: &str, same: Precision) -> Judged {
-        let pointer = render::pointer(place, &fired.slots);
-        let wanted = render::fill(json, &fired.nonce);
-        let Some(down) = fired.answer.body.bytes() else {
-            return nothing_came(fired);
-        };
-        let (Ok(wanted), Ok(down), Ok(base)) =
-            (Doc::scan(wanted.as_bytes()), Doc::scan(down), Pointer::parse(&pointer))
-        else {
-            return Judged::harness("`equals` cannot be compared: no JSON".into());
-        };
-        let none = Allowances::default();
-        let comparison = compare(Some(wanted.root()), down.at(&base), &base, &none);
-        if comparison.holds(sameness(same)) {
-            return Judged::intact();
-        }
-        let first = comparison.differences.first().map(|difference| difference.detail.clone());
-        let message = format!("{}: {}", shown(&pointer), first.unwrap_or_default());
-        Judged::broken(comparison.fidelity(sameness(same)), message)
-    }
-
-    fn absent(&self, fired: &Fired, place: &Target) -> Judged {
-        let pointer = render::pointer(place, &fired.slots);
-        let Some(down) = fired.answer.body.bytes() else {
-            // An entry that holds nothing but words holds nothing in this place either.
-            let told =
-                fired.entry.is_some() && fired.answer.flagged && !fired.answer.words.is_empty();
-            return if told { Judged::holding(Fidelity::Refused, "") } else { nothing_came(fired) };
-        };
-        let (Ok(doc), Ok(at)) = (Doc::scan(down), Pointer::parse(&pointer)) else {
-            return Judged::harness(format!("{pointer} cannot be looked up"));
-        };
-        match doc.at(&at) {
-            None => Judged::intact(),
-            Some(node) => {
-                let value = crate::evidence::excerpt(node.bytes(), 80);
-                Judged::broken(Fidelity::Added, format!("{} is there: {value}", shown(&pointer)))
-            }
-        }
     }
 
     fn refused(&self, fired: &Fired, cause: &[String], or_intact: bool) -> Judged {
@@ -328,148 +297,4 @@ fn sameness(same: Precision) -> Sameness {
 
 fn shown(pointer: &str) -> &str {
     if pointer.is_empty() { "the whole" } else { pointer }
-}
-
-/// All string values of a JSON text, joined: what a refusal says, without the names of its members.
-fn strings(bytes: &[u8]) -> String {
-    let Ok(doc) = Doc::scan(bytes) else {
-        return String::new();
-    };
-    let mut said = String::new();
-    let mut open = vec![doc.root()];
-    while let Some(node) = open.pop() {
-        if let Some(text) = node.string() {
-            said.push_str(&text.text());
-            said.push(' ');
-        }
-        open.extend(node.items());
-        open.extend(node.members().map(|member| member.value));
-    }
-    said
-}
-
-/// The upstream answered and the client has nothing to compare.
-fn nothing_came(fired: &Fired) -> Judged {
-    match &fired.answer.body {
-        Body::Large(capture) => {
-            let message = format!("{} bytes came, too many to be compared", capture.len());
-            Judged::broken(Fidelity::Altered, message)
-        }
-        Body::Nothing(why)
-            if fired.transcript.ending == Ending::Complete && fired.entry.is_some() =>
-        {
-            let words = &fired.answer.words;
-            let said = if words.is_empty() { String::new() } else { format!(": {words}") };
-            Judged::broken(Fidelity::Lost, format!("{why}{said}"))
-        }
-        Body::Nothing(why) => Judged::broken(Fidelity::Unreachable, why.clone()),
-        Body::Result(_) | Body::Error(_) => Judged::intact(),
-    }
-}
-
-/// Answers too large to be held are compared by their ends and their length.
-fn large(fired: &Fired) -> Judged {
-    let (Some(Body::Large(up)), Body::Large(down)) = (&fired.upstream.body, &fired.answer.body)
-    else {
-        let came = fired.answer.body.bytes().map_or(0, <[u8]>::len);
-        let message = format!("{came} bytes came of {}", fired.upstream.bytes);
-        return Judged::broken(Fidelity::Lost, message);
-    };
-    let (head, tail) = (render::marker(&fired.nonce, "head"), render::marker(&fired.nonce, "tail"));
-    let holds = |bytes: &[u8], marker: &str| {
-        bytes.windows(marker.len()).any(|window| window == marker.as_bytes())
-    };
-    if !holds(down.head(), &head) {
-        return Judged::broken(Fidelity::Lost, "the beginning of the text is not there".into());
-    }
-    if !holds(down.tail(), &tail) {
-        return Judged::broken(Fidelity::Lost, "the end of the text is not there".into());
-    }
-    // The envelopes differ by an id and a few members; a text cut in the middle by far more.
-    if down.len().abs_diff(up.len()) > 4_096 {
-        let message = format!("{} bytes became {}", up.len(), down.len());
-        return Judged::broken(Fidelity::Altered, message);
-    }
-    Judged::intact()
-}
-
-fn count(fired: &Fired, wanted: u32) -> Judged {
-    let calls = fired.upstream.calls;
-    if calls == wanted as usize {
-        return Judged::intact();
-    }
-    let fidelity = if calls > wanted as usize { Fidelity::Added } else { Fidelity::Lost };
-    Judged::broken(fidelity, format!("the upstream was called {calls} times, not {wanted}"))
-}
-
-/// The client is told a failure exactly when the upstream told one, or told nothing readable.
-fn flagged(fired: &Fired) -> Judged {
-    let failed = match &fired.upstream.body {
-        Some(body) => failure(body).0,
-        None => true,
-    };
-    match (failed, fired.answer.flagged) {
-        (true, false) => Judged::broken(
-            Fidelity::Lost,
-            "the upstream failed and the client was told a success".into(),
-        ),
-        (false, true) => {
-            let words = &fired.answer.words;
-            let message =
-                format!("the upstream succeeded and the client was told a failure: {words}");
-            Judged::broken(Fidelity::Refused, message)
-        }
-        _ => Judged::intact(),
-    }
-}
-
-/// A typed part stands as JSON in a text block of the same answer too.
-fn mirrored(fired: &Fired) -> Judged {
-    let answer = fired.outer.as_deref().unwrap_or(&fired.answer);
-    let Some(doc) = answer.body.bytes().and_then(|bytes| Doc::scan(bytes).ok()) else {
-        return nothing_came(fired);
-    };
-    let at = |pointer: &str| doc.at(&Pointer::parse(pointer).ok()?);
-    let Some(typed) = at("/structuredContent") else {
-        return Judged::intact();
-    };
-    let texts = (0..64).map_while(|block| {
-        at(&format!("/content/{block}"))?;
-        Some(at(&format!("/content/{block}/text")).and_then(|node| node.string()))
-    });
-    for text in texts.flatten() {
-        let text = text.text().into_owned();
-        let same = Doc::scan(text.as_bytes()).is_ok_and(|copy| {
-            let (root, none) = (Pointer::root(), Allowances::default());
-            compare(Some(typed), Some(copy.root()), &root, &none).holds(Sameness::Value)
-        });
-        if same {
-            return Judged::intact();
-        }
-    }
-    Judged::broken(Fidelity::Lost, "no text block holds the typed part as JSON".into())
-}
-
-/// Every call has its own entry, in order: none misses, none is too many, and no entry carries
-/// what belongs to another.
-fn packed(all: &[Fired], fired: &Fired) -> Judged {
-    if let Some(first) = fired.packing.first() {
-        let differences = fired.packing.to_vec();
-        return Judged { differences, ..Judged::broken(Fidelity::Lost, first.clone()) };
-    }
-    let succeeded = all.iter().filter(|one| one.entry.is_some() && !one.answer.flagged).count();
-    if succeeded > 0 && fired.outer.as_ref().is_some_and(|outer| outer.flagged) {
-        let message = format!(
-            "the batch as a whole is flagged as failed, {succeeded} of its calls succeeded"
-        );
-        return Judged::broken(Fidelity::Altered, message);
-    }
-    for (at, one) in all.iter().enumerate().filter(|(_, one)| one.entry.is_some()) {
-        let entry = String::from_utf8_lossy(one.entry.as_deref().unwrap_or_default());
-        if one.siblings.iter().any(|sibling| entry.contains(sibling)) {
-            let message = format!("entry {at} carries what belongs to another call");
-            return Judged::broken(Fidelity::Altered, message);
-        }
-    }
-    Judged::intact()
 }

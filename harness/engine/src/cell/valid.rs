@@ -118,7 +118,7 @@ fn output_schema(context: &Context<'_>, fired: &Fired, result: &[u8]) -> Judged 
 fn typed_part(result: &[u8]) -> Option<&[u8]> {
     let doc = Doc::scan(result).ok()?;
     let at = |pointer: &str| doc.at(&Pointer::parse(pointer).ok()?);
-    if at("/isError").and_then(|node| node.boolean()) == Some(true) {
+    if at("/isError").and_then(birdstrike_judge::Node::boolean) == Some(true) {
         return None;
     }
     let span = at("/structuredContent")?.span();

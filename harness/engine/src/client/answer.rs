@@ -98,7 +98,7 @@ pub(crate) fn failure(body: &Body) -> (bool, String) {
                 return (false, String::new());
             };
             let at = |pointer: &str| Pointer::parse(pointer).ok().and_then(|p| doc.at(&p));
-            let flagged = at("/isError").and_then(|node| node.boolean()) == Some(true);
+            let flagged = at("/isError").and_then(birdstrike_judge::Node::boolean) == Some(true);
             if !flagged {
                 return (false, String::new());
             }

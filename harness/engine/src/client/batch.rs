@@ -130,7 +130,7 @@ fn value<'d>(entry: &'d Doc<'_>, pointer: &str) -> Option<birdstrike_judge::Node
 
 fn read_entry(codec: &BatchCodec, entry: &Doc<'_>) -> Answer {
     let part = |pointer: &Option<String>| value(entry, pointer.as_deref()?);
-    let success = value(entry, &codec.success).and_then(|node| node.boolean());
+    let success = value(entry, &codec.success).and_then(birdstrike_judge::Node::boolean);
     let message = value(entry, &codec.message)
         .and_then(|node| Some(node.string()?.text().into_owned()))
         .unwrap_or_default();

@@ -163,16 +163,13 @@ impl Reading {
         let complete = self.transcript.ending == Ending::Complete;
         let recorder = self.recorder;
         self.transcript.body = if complete { recorder.finish() } else { recorder.cut() };
-        match self.events {
-            Some(parser) => {
-                let report = parser.finish(self.transcript.took).report;
-                let said = report.breaks.iter().map(ToString::to_string);
-                self.transcript.breaks.extend(said);
-            }
-            None => {
-                let whole = self.transcript.body.whole().filter(|body| !body.is_empty());
-                self.transcript.messages.extend(whole.map(<[u8]>::to_vec));
-            }
+        if let Some(parser) = self.events {
+            let report = parser.finish(self.transcript.took).report;
+            let said = report.breaks.iter().map(ToString::to_string);
+            self.transcript.breaks.extend(said);
+        } else {
+            let whole = self.transcript.body.whole().filter(|body| !body.is_empty());
+            self.transcript.messages.extend(whole.map(<[u8]>::to_vec));
         }
         self.transcript
     }

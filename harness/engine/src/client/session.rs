@@ -35,6 +35,8 @@ pub struct Session {
     identity: Vec<(String, String)>,
     revision: Revision,
     client: Implementation,
+    /// The `_meta` of every stateless request.
+    meta: String,
     id: Option<String>,
     next: AtomicU64,
     /// What the server said in `initialize` or `server/discover`.
@@ -59,12 +61,14 @@ impl Session {
             Url::parse(&endpoint.url).map_err(|error| format!("{}: {error}", endpoint.url))?;
         let name = "birdstrike".to_owned();
         let version = env!("CARGO_PKG_VERSION").to_owned();
+        let client = Implementation { name, version };
         let mut session = Self {
             http: http.clone(),
             url,
             identity: endpoint.identity.clone(),
             revision,
-            client: Implementation { name, version },
+            meta: meta::request_meta(revision, &client, "{}"),
+            client,
             id: None,
             next: AtomicU64::new(FIRST_ID),
             server: None,
@@ -172,8 +176,7 @@ impl Session {
         match self.revision.era() {
             Era::Handshake => params.to_owned(),
             Era::Stateless => {
-                let meta = meta::request_meta(self.revision, &self.client, "{}");
-                json::set(params, "_meta", &meta).unwrap_or_else(|_| params.to_owned())
+                json::set(params, "_meta", &self.meta).unwrap_or_else(|_| params.to_owned())
             }
         }
     }

@@ -45,7 +45,7 @@ impl Launch {
             mend: "the gateway is prepared by its profile; install it anew or mend the profile"
                 .into(),
         };
-        let output = tokio::time::timeout(std::time::Duration::from_secs(60), run)
+        let output = tokio::time::timeout(std::time::Duration::from_mins(1), run)
             .await
             .map_err(|_| failed("took more than 60 s".into(), String::new()))?
             .map_err(|error| failed(format!("cannot be run: {error}"), String::new()))?;

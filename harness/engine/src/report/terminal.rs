@@ -130,11 +130,13 @@ fn names(items: &[&Untested]) -> String {
     format!("{}{more}", shown.join(", "))
 }
 
+/// Lowest and highest value, and their unit.
+type Range<'a> = (f64, f64, &'a str);
+
 fn observations(out: &mut String, report: &Report) {
     if report.observations.is_empty() {
         return;
     }
-    type Range<'a> = (f64, f64, &'a str);
     let mut groups: BTreeMap<(&str, &str, &str), Range<'_>> = BTreeMap::new();
     for seen in &report.observations {
         let key = (seen.scenario.as_str(), seen.name.as_str(), seen.route.as_str());
@@ -143,7 +145,11 @@ fn observations(out: &mut String, report: &Report) {
     }
     let _ = writeln!(out, "{BOLD}observed, without a verdict{BOLD:#}");
     for ((scenario, name, route), (low, high, unit)) in groups {
-        let value = if low == high { low.to_string() } else { format!("{low} to {high}") };
+        let value = if (high - low).abs() < f64::EPSILON {
+            low.to_string()
+        } else {
+            format!("{low} to {high}")
+        };
         let _ = writeln!(out, "  {scenario}: {name} on {route}: {value} {unit}");
     }
     out.push('\n');

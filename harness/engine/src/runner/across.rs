@@ -74,9 +74,10 @@ fn record(
         blame: (!holds).then_some(Blame::Gateway),
         level,
         requirements: check.requirements.clone(),
-        message: match holds {
-            true => String::new(),
-            false => format!("intact on {}, {}", kept.join(" and "), broken.join(", ")),
+        message: if holds {
+            String::new()
+        } else {
+            format!("intact on {}, {}", kept.join(" and "), broken.join(", "))
         },
         written: format!("{}:{}", scenario.file, check.line),
         evidence: None,

@@ -67,20 +67,21 @@ impl Target {
             }
             (named, _) => {
                 let name = named.as_deref().unwrap_or("reference");
-                catalogue::profile(catalogue, &self.wanted(name).name)
+                catalogue::profile(catalogue, &Self::wanted(name).name)
             }
         }
     }
 
-    fn wanted(&self, name: &str) -> Wanted {
+    fn wanted(name: &str) -> Wanted {
         // A path may hold an `@`; a profile file has no versions.
-        let file = name.ends_with(".yaml") || name.ends_with(".yml");
+        let end = std::path::Path::new(name).extension();
+        let file = end.is_some_and(|end| end == "yaml" || end == "yml");
         if file { Wanted { name: name.to_owned(), version: None } } else { Wanted::parse(name) }
     }
 
     /// The gateway as the report names it.
     pub(super) fn named(&self, shipped: &ShippedProfile) -> Gateway {
-        let wanted = self.wanted(self.gateway.as_deref().unwrap_or("reference"));
+        let wanted = Self::wanted(self.gateway.as_deref().unwrap_or("reference"));
         Gateway {
             name: shipped.profile.name.clone(),
             version: None,
@@ -96,13 +97,21 @@ impl Target {
         deadline: Duration,
     ) -> Result<Ground, EngineError> {
         let running = self.running()?;
-        let wanted = self.wanted(self.gateway.as_deref().unwrap_or("reference"));
+        let wanted = Self::wanted(self.gateway.as_deref().unwrap_or("reference"));
         let install = if running.is_some() { None } else { install::find(profile, &wanted)? };
         let http = birdstrike_engine::client::http::client()
             .map_err(|error| EngineError::Harness(format!("no HTTP client: {error}")))?;
         let birdstrike = std::env::current_exe()
             .map_err(|error| EngineError::io("the path of birdstrike itself", &error))?;
-        Ok(Ground { birdstrike, install, extra: Names::new(), deadline, http, running })
+        Ok(Ground {
+            birdstrike,
+            install,
+            extra: Names::new(),
+            deadline,
+            http,
+            keep_answers: false,
+            running,
+        })
     }
 
     fn running(&self) -> Result<Option<Running>, EngineError> {

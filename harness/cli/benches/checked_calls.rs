@@ -108,6 +108,7 @@ impl Bench {
             extra: Names::new(),
             deadline: Duration::from_secs(5),
             http: http.clone(),
+            keep_answers: false,
             running: Some(Running { url, canary: listen, headers: Vec::new() }),
         };
         let shipped = ShippedProfile { profile, source: String::new(), files: Vec::new() };

@@ -171,6 +171,10 @@ impl Run<'_> {
         let broken = self.fired.iter().map(|fired| (fired, valid::judge(&context, fired)));
         let worst = broken.into_iter().find(|(_, judged)| !judged.holds);
         let (fired, judged) = worst.unwrap_or_else(|| (first, Judged::intact()));
+        // An answer to a call that no upstream saw breaks rules or proves nothing.
+        if judged.holds && self.outcome.unreached {
+            return self.untested(&check.name, NEVER_CALLED, fired);
+        }
         self.record(&check, fired, judged);
     }
 
@@ -250,6 +254,9 @@ impl Outcome {
         });
     }
 }
+
+/// Why nothing can be said of an answer.
+const NEVER_CALLED: &str = "the gateway never called the canary";
 
 /// Requirements of the check that every call carries.
 const VALID: [&str; 4] = ["R-BASE-01", "R-BASE-03", "R-TOOLS-17", "R-HTTP-05"];

@@ -26,7 +26,16 @@ pub fn fill(what: &str, template: &str, names: &Names) -> Result<String, EngineE
     }
     environment
         .render_str(template, Serde(names))
-        .map_err(|error| EngineError::Profile(format!("{what}: {error}")))
+        .map_err(|error| EngineError::Profile(format!("{what}: {}", words(template, &error))))
+}
+
+/// The error and the line of the template that it is about: minijinja does not name the name.
+fn words(template: &str, error: &minijinja::Error) -> String {
+    let line = error.line().and_then(|line| template.lines().nth(line.saturating_sub(1)));
+    match line {
+        Some(line) => format!("{error}, in `{}`", line.trim()),
+        None => error.to_string(),
+    }
 }
 
 #[cfg(test)]
@@ -40,7 +49,7 @@ mod tests {
         names.insert("up".into(), serde_json::json!({"main": {"command": ["a", "b c"]}}));
         assert_eq!(fill("x", "--port={{ port }}", &names).unwrap(), "--port=7");
         let listed = fill("x", "{{ up.main.command | tojson }}", &names).unwrap();
-        assert_eq!(listed, r#"["a","b c"]"#);
+        assert_eq!(listed, r#"["a", "b c"]"#);
         assert!(fill("x", "{{ prot }}", &names).unwrap_err().to_string().contains("prot"));
         assert!(fill("x", "{{ up.second.url }}", &names).is_err());
     }

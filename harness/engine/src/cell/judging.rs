@@ -77,7 +77,7 @@ impl<'a> Context<'a> {
     pub(super) fn judge(&self, fired: &Fired, check: &Check) -> Result<Judged, String> {
         if fired.upstream.calls == 0 && !fired.misuse {
             if self.fired.iter().all(|one| one.upstream.calls == 0) {
-                return Err("the gateway never called the canary".to_owned());
+                return Err(super::NEVER_CALLED.to_owned());
             }
             if !matches!(check.expect, Expect::Count { .. } | Expect::Packed) {
                 let words = &fired.answer.words;

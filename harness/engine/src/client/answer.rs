@@ -53,7 +53,8 @@ impl Answer {
     /// Reads the answer to a transcript's request.
     pub fn read(transcript: &Transcript) -> Self {
         let mut breaks = Vec::new();
-        if transcript.body.whole().is_none() && transcript.messages.is_empty() {
+        let complete = transcript.ending == Ending::Complete;
+        if complete && transcript.body.whole().is_none() && transcript.messages.is_empty() {
             let body = Body::Large(transcript.body.clone());
             return Self { body, breaks, flagged: false, words: String::new() };
         }
@@ -76,6 +77,11 @@ impl Answer {
             breaks.push(format!("{} answers to one request", responses.len()));
         }
         envelope(response, transcript.id.as_deref(), &mut breaks);
+        // The message may be whole where the body is not; no ordinary client would read it. Of a
+        // stream the response is what counts.
+        if !complete && transcript.content_type != "text/event-stream" {
+            breaks.push(why_nothing(transcript));
+        }
         let body = match (response.result(), response.error()) {
             (_, Some(error)) => Body::Error(error.into()),
             (Some(result), None) => Body::Result(result.into()),
@@ -123,9 +129,11 @@ fn why_nothing(transcript: &Transcript) -> String {
     }
 }
 
-/// A request must be answered (R-HTTP-05): silence is a break of its own.
+/// A request must be answered (R-HTTP-05): silence is a break of its own, and a body that did not
+/// come to its end is why the rest of it is unreadable.
 fn silent(transcript: &Transcript, mut breaks: Vec<String>) -> Vec<String> {
-    breaks.push(why_nothing(transcript));
+    let at = if transcript.ending == Ending::Complete { breaks.len() } else { 0 };
+    breaks.insert(at, why_nothing(transcript));
     breaks
 }
 

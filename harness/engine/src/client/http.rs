@@ -12,6 +12,8 @@ use super::transcript::{Ending, Transcript};
 
 /// The most that is read of one answer, in bytes; beyond it the exchange is given up.
 const MOST: u64 = 64 << 20;
+/// What holding a message costs besides its bytes.
+const MESSAGE_COST: usize = 64;
 /// How long a stream may go on after the response before it is left alone (R-HTTP-07: it should
 /// end by itself). Long enough to see a second answer, short enough to cost nothing.
 const AFTER_RESPONSE: Duration = Duration::from_millis(50);
@@ -55,18 +57,27 @@ async fn read(reading: &mut Reading, mut response: reqwest::Response, until: tok
     loop {
         let limit = reading.grace(until);
         match tokio::time::timeout_at(limit, response.chunk()).await {
-            // The response is here; what keeps the stream open is not waited for.
-            Err(_) if limit < until => return reading.end(Ending::Complete),
-            Err(_) => return reading.end(Ending::Deadline),
+            Err(_) => return reading.end(late(limit, until)),
             Ok(Err(error)) => return reading.end(Ending::Cut(words(&error))),
             Ok(Ok(None)) => return reading.end(Ending::Complete),
             Ok(Ok(Some(chunk))) => {
                 if !reading.push(&chunk) {
                     return reading.end(Ending::TooMuch);
                 }
+                // A server that always has more to send never lets the timer run out: the clock
+                // is asked as well.
+                if tokio::time::Instant::now() >= limit {
+                    return reading.end(late(limit, until));
+                }
             }
         }
     }
+}
+
+/// How an exchange ends whose time is over: one that has its response is complete, what keeps the
+/// stream open is not waited for.
+fn late(limit: tokio::time::Instant, until: tokio::time::Instant) -> Ending {
+    if limit < until { Ending::Complete } else { Ending::Deadline }
 }
 
 /// The innermost cause of an HTTP error: the outer ones repeat the URL.
@@ -85,6 +96,8 @@ struct Reading {
     recorder: Recorder,
     events: Option<Parser>,
     answered: Option<Instant>,
+    /// Memory that the messages of a stream take.
+    held: usize,
 }
 
 impl Reading {
@@ -106,6 +119,7 @@ impl Reading {
             recorder: Recorder::new(),
             events: None,
             answered: None,
+            held: 0,
         }
     }
 
@@ -142,8 +156,12 @@ impl Reading {
                 if answers {
                     self.answered.get_or_insert_with(Instant::now);
                 }
-                // What is too large to be held is judged by the capture of the whole body.
-                if !event.too_large {
+                // What is too large to be held is judged by the capture of the whole body. A flood
+                // of notifications must not crowd out the response.
+                let room = if answers { 2 * KEEP_WHOLE } else { KEEP_WHOLE };
+                let needed = event.data.len() + MESSAGE_COST;
+                if !event.too_large && self.held + needed <= room {
+                    self.held += needed;
                     self.transcript.messages.push(event.data);
                 }
             }

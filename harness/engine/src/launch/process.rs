@@ -11,6 +11,7 @@ use rustix::process::{Pid, Signal, kill_process_group};
 use tokio::io::{AsyncRead, AsyncReadExt};
 use tokio::process::{Child, Command};
 use tokio::sync::Notify;
+use tokio::task::JoinHandle;
 
 use crate::error::EngineError;
 
@@ -19,6 +20,9 @@ const KEPT_LINES: usize = 4_000;
 /// Characters kept of one line.
 const KEPT_CHARS: usize = 2_000;
 
+/// How long the pipes of an ended child are read.
+const DRAIN: Duration = Duration::from_millis(500);
+
 /// A running child.
 #[derive(Debug)]
 pub struct Process {
@@ -26,6 +30,7 @@ pub struct Process {
     child: Child,
     group: Option<Pid>,
     output: Arc<Output>,
+    readers: Vec<JoinHandle<()>>,
 }
 
 /// What a child said, line by line, with times.
@@ -104,15 +109,12 @@ impl Process {
                 mend: "check that the gateway is installed (`birdstrike install`) and the profile's command".into(),
             })?;
         let output = Arc::new(Output::default());
-        if let Some(stream) = child.stdout.take() {
-            tokio::spawn(keep(stream, Arc::clone(&output)));
-        }
-        if let Some(stream) = child.stderr.take() {
-            tokio::spawn(keep(stream, Arc::clone(&output)));
-        }
+        let out = child.stdout.take().map(|out| tokio::spawn(keep(out, Arc::clone(&output))));
+        let err = child.stderr.take().map(|err| tokio::spawn(keep(err, Arc::clone(&output))));
+        let readers = out.into_iter().chain(err).collect();
         let raw = child.id().and_then(|id| i32::try_from(id).ok());
         let group = raw.and_then(Pid::from_raw);
-        Ok(Self { name: name.to_owned(), child, group, output })
+        Ok(Self { name: name.to_owned(), child, group, output, readers })
     }
 
     /// The name that the profile gives it.
@@ -150,6 +152,10 @@ impl Process {
             tokio::select! {
                 () = &mut grown => {}
                 status = self.child.wait() => {
+                    self.drain().await;
+                    if let Some(rest) = self.output.after(prefix) {
+                        return Ok(rest);
+                    }
                     let how = status.map_or_else(|e| e.to_string(), |s| s.to_string());
                     return Err(self.failure(&format!("ended before it was ready ({how})")));
                 }
@@ -157,6 +163,14 @@ impl Process {
                     return Err(self.failure("did not get ready in time"));
                 }
             }
+        }
+    }
+
+    /// Reads what an ended child left in its pipes. A grandchild may keep them open: then it is
+    /// not waited for.
+    async fn drain(&mut self) {
+        for reader in self.readers.drain(..) {
+            let _ = tokio::time::timeout(DRAIN, reader).await;
         }
     }
 

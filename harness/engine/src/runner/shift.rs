@@ -96,7 +96,10 @@ impl<'a> Shift<'a> {
             let harmful = |cell: &Cell| scenarios[cell.scenario].harmful;
             let rest = &plan.cells[at..];
             let side_by_side = rest.iter().take_while(|cell| !harmful(cell)).count();
-            let (count, jobs) = if side_by_side > 0 { (side_by_side, jobs) } else { (1, 1) };
+            // What ran beside the cell that ended a gateway looks as bad as that cell: a cell that
+            // runs again runs alone.
+            let alone = side_by_side == 0 || again == Some(at);
+            let (count, jobs) = if alone { (1, 1) } else { (side_by_side, jobs) };
             let shared = &*launch;
             let runs = rest[..count].iter().map(|cell| async move {
                 (cell, cell::run(shared, &scenarios[cell.scenario], cell).await)
@@ -104,7 +107,8 @@ impl<'a> Shift<'a> {
             let mut runs = futures_util::stream::iter(runs).buffered(jobs);
             let mut unwell = None;
             while let Some((cell, outcome)) = runs.next().await {
-                if outcome.unreached && again != Some(at) {
+                let in_company = outcome.suspicious && jobs > 1;
+                if (outcome.unreached || in_company) && again != Some(at) {
                     unwell = Some((cell, Some(outcome)));
                     break;
                 }
@@ -119,17 +123,17 @@ impl<'a> Shift<'a> {
             }
             // Dropping the stream cancels what is under way; those cells are still in the plan.
             drop(runs);
-            let Some((cell, unreached)) = unwell else {
+            let Some((cell, open)) = unwell else {
                 continue;
             };
             let was_well = self.look_after(launch, cell).await?;
-            match unreached {
-                // The gateway is well and refuses this very call: so be it.
+            match open {
+                // The gateway is well and does this to this very call: so be it.
                 Some(outcome) if was_well => {
                     at += 1;
                     self.outcome(&name, cell, outcome);
                 }
-                // It suffered from what came before: the cell runs again, once, on a healthy one.
+                // It suffered from another cell: this one runs again, once, on a healthy gateway.
                 Some(_) => again = Some(at),
                 None => {}
             }

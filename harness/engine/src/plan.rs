@@ -288,7 +288,7 @@ impl Plan {
                 self.untested.push(Untested { surface, what, reason, unlock });
             } else if !catalogue.scenarios.iter().any(|scenario| scenario.surface == surface) {
                 let reason = "no scenario drives it".to_owned();
-                let unlock = format!("a scenario under scenarios/{slug}/");
+                let unlock = "scenarios in the folder of its name under scenarios/".to_owned();
                 self.untested.push(Untested { surface, what, reason, unlock });
             }
         }

@@ -122,7 +122,7 @@ fn names(items: &[&Untested]) -> String {
     let whole = items.iter().all(|item| item.what == "the whole surface");
     let shown: Vec<&str> = items
         .iter()
-        .take(8)
+        .take(12)
         .map(|item| if whole { item.surface.slug() } else { item.what.as_str() })
         .collect();
     let more = items.len().saturating_sub(shown.len());

@@ -131,6 +131,7 @@ impl<'a> Shift<'a> {
                 // The gateway is well and does this to this very call: so be it.
                 Some(outcome) if was_well => {
                     at += 1;
+                    across.add(cell, &outcome);
                     self.outcome(&name, cell, outcome);
                 }
                 // It suffered from another cell: this one runs again, once, on a healthy gateway.

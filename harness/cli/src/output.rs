@@ -3,6 +3,8 @@
 
 use std::io::{IsTerminal, Write};
 
+use birdstrike_engine::report::tame;
+
 /// A text on standard output; a reader that went away is no error.
 pub(crate) fn print(text: &str) {
     let mut out = anstream::stdout().lock();
@@ -15,9 +17,9 @@ pub(crate) fn note(text: &str) {
     let _ = writeln!(err, "{text}");
 }
 
-/// An error on standard error.
+/// An error on standard error. It may hold a gateway's last lines, which say nothing to a terminal.
 pub(crate) fn error(text: &str) {
-    let text = text.strip_prefix("error: ").unwrap_or(text);
+    let text = tame(text.strip_prefix("error: ").unwrap_or(text));
     let style = anstyle::Style::new().bold().fg_color(Some(anstyle::AnsiColor::Red.into()));
     note(&format!("{style}error{style:#}: {text}"));
 }

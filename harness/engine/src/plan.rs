@@ -202,8 +202,8 @@ impl Axes {
         Ok(Self { routes, clients, upstreams, transports, encodings })
     }
 
-    /// Every pair of revisions in the first encoding; the others where both legs speak the same
-    /// revision or the upstream speaks the newest. Over stdio there is no encoding to vary.
+    /// Every pair of revisions in the first encoding; the other encoding where both legs speak the
+    /// same revision. Over stdio there is no encoding to vary.
     fn every_pair(&self, place: &mut dyn FnMut(Revision, Revision, Transport, Encoding)) {
         for (upstream, client) in
             self.upstreams.iter().flat_map(|u| self.clients.iter().map(move |c| (*u, *c)))

@@ -127,8 +127,36 @@ fn nearest<'e>(error: &'e ValidationError<'_>) -> (&'e ValidationError<'e>, usiz
     (at, alternatives)
 }
 
+/// The key by which `serde_json` marks raw text inside a value. A document that has it itself would
+/// be read as something else than it says.
+const RESERVED_KEY: &str = "$serde_json::private::RawValue";
+
+/// Whether a document has the reserved key, however it is escaped.
+fn has_reserved_key(bytes: &[u8]) -> bool {
+    // Without a dollar or an escape there is no such key, and nearly every document ends here.
+    if memchr::memchr2(b'$', b'\\', bytes).is_none() {
+        return false;
+    }
+    let Ok(doc) = Doc::scan(bytes) else {
+        return false;
+    };
+    let mut open = vec![doc.root()];
+    while let Some(node) = open.pop() {
+        if node.members().any(|member| member.key.is(RESERVED_KEY)) {
+            return true;
+        }
+        open.extend(node.items());
+        open.extend(node.members().map(|member| member.value));
+    }
+    false
+}
+
 /// Reads an instance into a value, or says why there is nothing to validate.
 fn read(bytes: &[u8]) -> Result<Value, SchemaOutcome> {
+    if has_reserved_key(bytes) {
+        let why = format!("no validator here can hold the key `{RESERVED_KEY}`");
+        return Err(SchemaOutcome::Unknown(why));
+    }
     serde_json::from_slice(bytes).map_err(|error| match Doc::scan(bytes) {
         Err(problem) => SchemaOutcome::broken("", format!("not JSON: {problem}")),
         Ok(doc) if doc.depth() > MAX_VALUE_DEPTH => SchemaOutcome::Unknown(format!(

@@ -376,3 +376,15 @@ proptest! {
         }
     }
 }
+
+/// The key that `serde_json` keeps for itself would let a document pass as another.
+#[test]
+fn a_reserved_key_is_never_judged() {
+    for key in ["$serde_json::private::RawValue", r"\u0024serde_json::private::RawValue"] {
+        let instance = format!(r#"{{"n":{{"{key}":"1"}}}}"#);
+        let schema = OutputSchema::compile(br#"{"properties":{"n":{"type":"integer"}}}"#).unwrap();
+        let outcome = schema.validate(instance.as_bytes()).outcome;
+        assert!(!outcome.is_valid() && !outcome.is_invalid(), "{outcome:?}");
+        assert!(OutputSchema::compile(instance.as_bytes()).is_err());
+    }
+}

@@ -140,9 +140,6 @@ pub struct Process {
     pub endpoint: String,
     /// When it is ready.
     pub ready: Ready,
-    /// Log files beside its standard error, relative to `{{ dir }}`.
-    #[serde(default)]
-    pub logs: Vec<String>,
     /// Seconds it is given to end by itself; 5 unless given.
     #[serde(default = "five")]
     pub stop_within_s: u64,
@@ -220,8 +217,6 @@ pub struct BatchCodec {
     pub rpc_error: Option<String>,
     /// Where an entry says in words what went wrong.
     pub message: String,
-    /// The most calls in one batch.
-    pub most_calls: usize,
 }
 
 /// Revisions on either side of the gateway.

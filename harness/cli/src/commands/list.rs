@@ -62,6 +62,9 @@ fn gateways(catalogue: &Catalogue) -> String {
         let revisions = profile.revisions.client.join(" ");
         let _ = writeln!(out, "{:<14} {}", profile.name, profile.title);
         let _ = writeln!(out, "{:<14} routes {}; clients {revisions}", "", routes.join(" "));
+        if let Some(homepage) = &profile.homepage {
+            let _ = writeln!(out, "{:<14} {homepage}", "");
+        }
     }
     out
 }

@@ -139,12 +139,17 @@ impl Run {
         };
         progress.end();
         let report = collector.into_report();
-        for wanted in &self.report {
-            write_report(&report, wanted)?;
-        }
+        let written = self.report.iter().map(|wanted| write_report(&report, wanted));
+        let unwritten = written.filter_map(Result::err).last();
         let layout = Layout { width: output::width(), ..Layout::default() };
         let rerun = self.target.rerun();
         output::print(&terminal::render(&report, &options.catalogue, &rerun, layout));
+        if let Some(error) = unwritten {
+            if let Err(ended) = ran {
+                output::error(&ended.to_string());
+            }
+            return Err(error);
+        }
         ran?;
         let ruling = gate::rule(&report, &options.catalogue, gate);
         for reason in ruling.reasons.iter().take(12) {

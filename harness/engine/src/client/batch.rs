@@ -165,7 +165,6 @@ mod tests {
             failed_result: Some("/upstream_result".into()),
             rpc_error: None,
             message: "/error".into(),
-            most_calls: 10,
         }
     }
 

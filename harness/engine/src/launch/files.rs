@@ -35,6 +35,8 @@ impl Launch {
         let run = tokio::process::Command::new(program)
             .args(arguments)
             .current_dir(self.dir.path())
+            .env_clear()
+            .env("PATH", std::env::var_os("PATH").unwrap_or_default())
             .env("HOME", self.dir.path())
             .stdin(Stdio::null())
             .kill_on_drop(true)

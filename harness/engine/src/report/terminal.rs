@@ -54,7 +54,8 @@ pub fn render(report: &Report, catalogue: &Catalogue, rerun: &str, layout: Layou
 fn head(out: &mut String, report: &Report) {
     let gateway = &report.gateway;
     let version = gateway.version.as_deref().or(gateway.requested.as_deref()).unwrap_or("");
-    let _ = writeln!(out, "{BOLD}gateway {} {version}{BOLD:#}\n", tame(&gateway.name));
+    let (name, version) = (tame(&gateway.name), tame(version));
+    let _ = writeln!(out, "{BOLD}gateway {name} {version}{BOLD:#}\n");
 }
 
 fn table(out: &mut String, report: &Report) {

@@ -23,7 +23,7 @@ pub(super) fn wrap(text: &str, width: usize) -> Vec<String> {
 
 /// The text with control characters made visible: nothing that a gateway says reaches the terminal
 /// as a command.
-pub(super) fn tame(text: &str) -> String {
+pub fn tame(text: &str) -> String {
     text.chars().map(|c| if c.is_control() && c != '\n' { '\u{fffd}' } else { c }).collect()
 }
 

@@ -14,7 +14,7 @@ use crate::cell::{self, Outcome};
 use crate::error::EngineError;
 use crate::event::Event;
 use crate::launch::{self, DIRECT, Launch};
-use crate::plan::{Cell, LaunchPlan, encoding_word};
+use crate::plan::{Cell, LaunchPlan, Transport, encoding_word};
 use crate::record::{CheckRecord, Gateway, Totals, Untested};
 
 /// Calls of the direct column that run side by side.
@@ -40,6 +40,11 @@ impl<'a> Shift<'a> {
     pub(super) async fn run(&mut self, plan: &LaunchPlan) -> Result<(), EngineError> {
         let options = self.options;
         let name = launch::name(plan);
+        if options.ground.running.is_some() && plan.transport == Transport::Stdio {
+            let why = "how a gateway that runs already reaches its upstream is not ours to choose";
+            self.out_of_hand(plan, why);
+            return Ok(());
+        }
         self.tell(Event::LaunchStarted { launch: name.clone() });
         let from = Instant::now();
         self.totals.launches += 1;
@@ -53,7 +58,11 @@ impl<'a> Shift<'a> {
             self.direct_column(&launch, plan).await;
             self.cells(&mut launch, plan).await
         } else {
-            self.other_upstream(&launch, plan);
+            let (needed, spoken) = (plan.upstream, launch.upstream);
+            let why = format!(
+                "it needs an upstream of {needed}, the gateway speaks {spoken} with its upstream"
+            );
+            self.out_of_hand(plan, &why);
             Ok(())
         };
         launch.stop().await;
@@ -98,7 +107,7 @@ impl<'a> Shift<'a> {
             let side_by_side = rest.iter().take_while(|cell| !harmful(cell)).count();
             // What ran beside the cell that ended a gateway looks as bad as that cell: a cell that
             // runs again runs alone.
-            let alone = side_by_side == 0 || again == Some(at);
+            let alone = side_by_side <= 1 || again == Some(at);
             let (count, jobs) = if alone { (1, 1) } else { (side_by_side, jobs) };
             let shared = &*launch;
             let runs = rest[..count].iter().map(|cell| async move {
@@ -191,16 +200,14 @@ impl<'a> Shift<'a> {
         let _ = self.sender.send(event);
     }
 
-    fn other_upstream(&self, launch: &Launch, plan: &LaunchPlan) {
+    /// Tells the cells of a launch that a gateway which runs already cannot be brought to.
+    fn out_of_hand(&self, plan: &LaunchPlan, why: &str) {
         for cell in &plan.cells {
             let scenario = self.scenario(cell);
             self.tell(Event::Untested(Untested {
                 surface: scenario.surface,
                 what: format!("{} on {}", scenario.id, cell.route),
-                reason: format!(
-                    "it needs an upstream of {}, the gateway speaks {} with its upstream",
-                    plan.upstream, launch.upstream
-                ),
+                reason: why.to_owned(),
                 unlock: "a profile, so that birdstrike starts the gateway itself".into(),
             }));
         }

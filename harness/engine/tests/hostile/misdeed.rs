@@ -6,7 +6,7 @@ use tokio::io::{AsyncWrite, AsyncWriteExt};
 
 /// One way of not answering as one should.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Misdeed {
+pub(crate) enum Misdeed {
     /// None: the upstream's answer is passed on.
     None,
     /// Holds the connection and says nothing.
@@ -19,8 +19,10 @@ pub enum Misdeed {
     HalfJson,
     /// A byte that no UTF-8 has.
     InvalidUtf8,
-    /// 200,000 arrays, one in the other.
+    /// 200,000 arrays, one in the other, and no message.
     Nested,
+    /// The same as the typed part of a result.
+    NestedInside,
     /// The answer under another id.
     WrongId,
     /// The answer twice, on one stream.
@@ -55,7 +57,7 @@ pub enum Misdeed {
 
 impl Misdeed {
     /// Whether the upstream is called first.
-    pub fn calls_upstream(self) -> bool {
+    pub(crate) fn calls_upstream(self) -> bool {
         !matches!(self, Self::MadeUp | Self::NeverAnswerNorCall)
     }
 
@@ -63,7 +65,7 @@ impl Misdeed {
     ///
     /// # Errors
     /// When the client has gone away.
-    pub async fn commit(
+    pub(crate) async fn commit(
         self,
         to: &mut (impl AsyncWrite + Unpin),
         good: &[u8],
@@ -82,7 +84,8 @@ impl Misdeed {
             Self::InvalidUtf8 => {
                 json(to, &[&good[..good.len() - 2], b",\"x\":\"\xff\"}}"].concat()).await
             }
-            Self::Nested => json(to, &nested(id)).await,
+            Self::Nested => json(to, nested().as_bytes()).await,
+            Self::NestedInside => json(to, nested_inside(id).as_bytes()).await,
             Self::WrongId => {
                 let other = text.replace(&format!("\"id\":{id}"), "\"id\":7");
                 json(to, other.as_bytes()).await
@@ -140,7 +143,7 @@ impl Misdeed {
             Self::EndlessBody => {
                 head(to, "application/json", None).await?;
                 to.write_all(b"{\"jsonrpc\":\"2.0\",\"result\":{\"text\":\"").await?;
-                flood(to, &[b'a'; 64 << 10]).await
+                flood(to, &vec![b'a'; 64 << 10]).await
             }
             Self::LongerLength => {
                 head(to, "application/json", Some(good.len() + 1_000)).await?;
@@ -159,13 +162,15 @@ impl Misdeed {
     }
 }
 
-fn nested(id: &str) -> Vec<u8> {
+fn nested() -> String {
     const DEPTH: usize = 200_000;
-    let (open, close) = ("[".repeat(DEPTH), "]".repeat(DEPTH));
-    let result = format!(
-        r#"{{"content":[],"structuredContent":{open}{close},"resultType":"complete"}}"#
-    );
-    format!(r#"{{"jsonrpc":"2.0","id":{id},"result":{result}}}"#).into_bytes()
+    format!("{}{}", "[".repeat(DEPTH), "]".repeat(DEPTH))
+}
+
+fn nested_inside(id: &str) -> String {
+    let typed = nested();
+    let result = format!(r#"{{"content":[],"structuredContent":{typed},"resultType":"complete"}}"#);
+    format!(r#"{{"jsonrpc":"2.0","id":{id},"result":{result}}}"#)
 }
 
 async fn flood(to: &mut (impl AsyncWrite + Unpin), piece: &[u8]) -> std::io::Result<()> {

@@ -11,9 +11,9 @@ use tokio::task::JoinHandle;
 use super::misdeed::Misdeed;
 
 /// A running hostile gateway; it ends when it is dropped.
-pub struct Server {
+pub(crate) struct Server {
     /// Its URL without the `?UPSTREAM`.
-    pub url: String,
+    pub(crate) url: String,
     task: JoinHandle<()>,
 }
 
@@ -25,7 +25,7 @@ impl Drop for Server {
 
 impl Server {
     /// Serves on a free port.
-    pub async fn start(misdeed: Misdeed) -> Self {
+    pub(crate) async fn start(misdeed: Misdeed) -> Self {
         let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
         let url = format!("http://{}/mcp", listener.local_addr().unwrap());
         let task = tokio::spawn(serve(listener, move |request, stream| async move {
@@ -37,7 +37,7 @@ impl Server {
 }
 
 /// Takes connections, one request each.
-pub async fn serve<F, D>(listener: TcpListener, handle: F)
+pub(crate) async fn serve<F, D>(listener: TcpListener, handle: F)
 where
     F: Fn(Request, TcpStream) -> D + Clone + Send + 'static,
     D: Future<Output = ()> + Send + 'static,
@@ -53,7 +53,7 @@ where
 }
 
 /// Passes a request on, or does its misdeed.
-pub async fn answer(
+pub(crate) async fn answer(
     request: &Request,
     misdeed: Misdeed,
     mut stream: TcpStream,
@@ -65,7 +65,7 @@ pub async fn answer(
 }
 
 /// One HTTP request.
-pub struct Request {
+pub(crate) struct Request {
     upstream: String,
     headers: Vec<(String, String)>,
     body: String,
@@ -102,7 +102,7 @@ impl Request {
     }
 
     /// Whether it calls this tool.
-    pub fn calls(&self, tool: &str) -> bool {
+    pub(crate) fn calls(&self, tool: &str) -> bool {
         let name = format!("\"name\":\"{tool}\"");
         self.body.contains("\"tools/call\"") && self.body.contains(&name)
     }
@@ -113,7 +113,7 @@ impl Request {
     }
 
     /// What the upstream answers.
-    async fn pass_on(&self) -> Vec<u8> {
+    pub(crate) async fn pass_on(&self) -> Vec<u8> {
         if self.upstream.is_empty() {
             let good = r#"{"content":[{"type":"text","text":"good"}],"resultType":"complete"}"#;
             let id = self.id();

@@ -14,23 +14,23 @@ use birdstrike_scenario::profile::Matrix;
 use birdstrike_scenario::{Catalogue, Profile, Scenario};
 
 /// The deadline of a call that runs into it.
-pub const SHORT: Duration = Duration::from_millis(300);
+pub(crate) const SHORT: Duration = Duration::from_millis(300);
 /// A deadline that no call should run into, however busy the machine is.
-pub const LONG: Duration = Duration::from_secs(20);
+pub(crate) const LONG: Duration = Duration::from_secs(20);
 
 /// What a run told.
 #[derive(Default)]
-pub struct Told {
-    pub checks: Vec<CheckRecord>,
-    pub untested: Vec<Untested>,
-    pub restarts: Vec<String>,
-    pub totals: Totals,
-    pub broken: Option<String>,
+pub(crate) struct Told {
+    pub(crate) checks: Vec<CheckRecord>,
+    pub(crate) untested: Vec<Untested>,
+    pub(crate) restarts: Vec<String>,
+    pub(crate) totals: Totals,
+    pub(crate) broken: Option<String>,
 }
 
 impl Told {
     /// The one record of a check through the gateway.
-    pub fn check(&self, id: &str) -> &CheckRecord {
+    pub(crate) fn check(&self, id: &str) -> &CheckRecord {
         let found: Vec<_> = self.checks.iter().filter(|check| check.id == id).collect();
         assert_eq!(found.len(), 1, "{id}: {found:?}, untested {:?}", self.untested);
         found[0]
@@ -38,7 +38,7 @@ impl Told {
 
     /// A failed check: a must, the gateway's fault, in these words.
     #[track_caller]
-    pub fn fails(&self, check: &str, fidelity: Fidelity, words: &str) {
+    pub(crate) fn fails(&self, check: &str, fidelity: Fidelity, words: &str) {
         let record = self.check(&format!("flat-return/wicked/{check}"));
         let what = (record.verdict, record.fidelity, record.blame);
         assert_eq!(
@@ -53,7 +53,7 @@ impl Told {
 
     /// The scenario after the wicked one is unharmed.
     #[track_caller]
-    pub fn next_is_unharmed(&self) {
+    pub(crate) fn next_is_unharmed(&self) {
         for check in ["whole", "one-call", "valid"] {
             let record = self.check(&format!("flat-return/well/{check}"));
             assert_eq!(record.verdict, Verdict::Pass, "{check}: {}", record.message);
@@ -76,7 +76,7 @@ fn catalogue(deadline: Duration) -> Catalogue {
 }
 
 /// The profile of a gateway; `process` is the YAML of its one process.
-pub fn profile(process: &str) -> ShippedProfile {
+pub(crate) fn profile(process: &str) -> ShippedProfile {
     let text = format!(
         "name: hostile\ntitle: a hostile gateway\nprocesses:\n  gateway: {process}\nroutes:\n  flat: {{process: gateway, tool: '{{{{ tool }}}}'}}\nrevisions: {{client: ['2026-07-28'], upstream: ['2026-07-28']}}\n"
     );
@@ -84,8 +84,16 @@ pub fn profile(process: &str) -> ShippedProfile {
     ShippedProfile { profile, source: text, files: Vec::new() }
 }
 
+/// The same options with the scenarios in another order: what is first runs first.
+pub(crate) fn turned(mut options: Options) -> Options {
+    let mut catalogue = Catalogue::clone(&options.catalogue);
+    catalogue.scenarios.reverse();
+    options.catalogue = Arc::new(catalogue);
+    options
+}
+
 /// Everything that a run needs.
-pub fn options(profile: ShippedProfile, deadline: Duration, jobs: usize) -> Options {
+pub(crate) fn options(profile: ShippedProfile, deadline: Duration, jobs: usize) -> Options {
     Options {
         catalogue: Arc::new(catalogue(deadline)),
         scenario_set: String::new(),
@@ -107,7 +115,7 @@ pub fn options(profile: ShippedProfile, deadline: Duration, jobs: usize) -> Opti
 }
 
 /// Runs, and gives all that was told; the last event is always the end.
-pub async fn run(options: &Options) -> (Told, Result<(), EngineError>) {
+pub(crate) async fn run(options: &Options) -> (Told, Result<(), EngineError>) {
     let mut told = Told::default();
     let mut ended = false;
     let result = runner::run(options, &mut |event| {

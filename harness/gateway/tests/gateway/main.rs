@@ -8,7 +8,6 @@
 )]
 
 mod batch;
-mod cost;
 mod faults;
 mod hostile;
 mod lifecycle;

@@ -98,6 +98,10 @@ impl OutputSchema {
         within("a size", schema.len() as u64, MAX_BYTES as u64)?;
         within("a depth", doc.depth() as u64, MAX_DEPTH as u64)?;
         within("a count of keys and values", doc.token_count() as u64, MAX_TOKENS as u64)?;
+        if super::has_reserved_key(schema) {
+            let why = format!("it has the key `{}`", super::RESERVED_KEY);
+            return Err(OutputSchemaError::Unreadable(why));
+        }
         let value: Value = serde_json::from_slice(schema)
             .map_err(|error| OutputSchemaError::Unreadable(error.to_string()))?;
         let dialect = dialect(&value)?;

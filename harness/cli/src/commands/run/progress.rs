@@ -27,7 +27,7 @@ impl Progress {
             Event::RunStarted { cells, .. } => self.planned = *cells,
             Event::LaunchStarted { launch } => {
                 self.launch.clone_from(launch);
-                self.line(&format!("{launch}: starting the gateway"));
+                self.line(&format!("{launch}: waiting for the gateway"));
             }
             Event::LaunchReady { launch, took_ms, .. } => {
                 self.line(&format!("{launch}: ready after {took_ms} ms"));

@@ -1,6 +1,9 @@
-//! How fast the judge is. Not a pass or fail: run with
-//! `cargo test --release -p birdstrike-judge --test speed -- --ignored --nocapture`.
-#![expect(clippy::print_stdout, reason = "the numbers are for people to read")]
+//! How fast the judge is: numbers to read, not a pass or fail. `cargo bench -p birdstrike-judge`.
+#![expect(
+    clippy::print_stdout,
+    clippy::unwrap_used,
+    reason = "the numbers are for people to read, and its own inputs are right"
+)]
 
 use std::hint::black_box;
 use std::time::{Duration, Instant};
@@ -38,8 +41,6 @@ fn large() -> String {
     format!("[{}0]", format!("{},", small()).repeat(3000))
 }
 
-#[test]
-#[ignore = "measures, and says nothing unless it is read"]
 fn scanner() {
     let text = format!("[\"{}\"]", "plain text of a long block, ".repeat(40_000));
     let numbers = format!("[{}0]", "12,-3.5e4, 77 ,".repeat(70_000));
@@ -52,8 +53,6 @@ fn scanner() {
     tell("200,000 arrays", deep.len(), time(|| Doc::scan(deep.as_bytes()).unwrap().depth()));
 }
 
-#[test]
-#[ignore = "measures, and says nothing unless it is read"]
 fn comparison() {
     for (what, text) in [("small", small()), ("large", large())] {
         let respelled = text.replace("-3e2", "-300.0").replace(":[", ": [");
@@ -66,8 +65,6 @@ fn comparison() {
     }
 }
 
-#[test]
-#[ignore = "measures, and says nothing unless it is read"]
 fn markers() {
     let markers: Vec<_> = (0..50).map(|n| Marker::new("text", &n.to_string())).collect();
     let searcher = Searcher::new(&markers);
@@ -77,8 +74,6 @@ fn markers() {
     }
 }
 
-#[test]
-#[ignore = "measures, and says nothing unless it is read"]
 fn schemas() {
     let doc = small();
     let result = Doc::scan(doc.as_bytes()).unwrap();
@@ -100,4 +95,11 @@ fn schemas() {
     let schema = OutputSchema::compile(schema).unwrap();
     let instance = br#"{"a":[1,2.5,-3e2],"b":"2026-11-30"}"#;
     println!("validating against it: {:?}", time(|| schema.validate(instance)));
+}
+
+fn main() {
+    scanner();
+    comparison();
+    markers();
+    schemas();
 }

@@ -17,7 +17,7 @@ pub struct Gate {
 }
 
 /// The exit code and what led to it.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Ruling {
     /// The exit code.
     pub code: u8,
@@ -124,69 +124,4 @@ fn gaps(report: &Report, gate: &Gate) -> Vec<String> {
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-    use crate::event::{Event, Reporter};
-    use crate::record::Gateway;
-    use crate::report::Collector;
-    use birdstrike_scenario::Surface;
-
-    fn check(verdict: Verdict, level: Level) -> CheckRecord {
-        CheckRecord {
-            id: "is-error/a/b".into(),
-            surface: Surface::IsError,
-            launch: String::new(),
-            route: "flat".into(),
-            revision: String::new(),
-            encoding: String::new(),
-            verdict,
-            fidelity: None,
-            blame: None,
-            level,
-            requirements: Vec::new(),
-            message: String::new(),
-            written: String::new(),
-            evidence: None,
-        }
-    }
-
-    fn code(checks: &[CheckRecord], gate: &Gate) -> u8 {
-        let mut collector = Collector::new(Gateway::default());
-        for check in checks {
-            collector.take(&Event::Checked(Box::new(check.clone())));
-        }
-        rule(collector.report(), &Catalogue::default(), gate).code
-    }
-
-    fn gate(require: Level) -> Gate {
-        Gate { require, complete: false, baseline: None }
-    }
-
-    #[test]
-    fn exit_codes_follow_their_order() {
-        let must = check(Verdict::Fail, Level::Must);
-        let policy = check(Verdict::Warn, Level::Policy);
-        let error = check(Verdict::Error, Level::Policy);
-        let pass = check(Verdict::Pass, Level::Must);
-        assert_eq!(code(&[], &gate(Level::Must)), 3);
-        assert_eq!(code(std::slice::from_ref(&pass), &gate(Level::Policy)), 0);
-        assert_eq!(code(&[pass.clone(), policy.clone()], &gate(Level::Must)), 0);
-        assert_eq!(code(std::slice::from_ref(&policy), &gate(Level::Policy)), 1);
-        assert_eq!(code(std::slice::from_ref(&must), &gate(Level::Must)), 1);
-        assert_eq!(code(&[must, error], &gate(Level::Must)), 5);
-        let complete = Gate { complete: true, ..gate(Level::Must) };
-        assert_eq!(code(&[pass], &complete), 3);
-    }
-
-    #[test]
-    fn a_baseline_covers_and_must_stay_true() {
-        let text = "entries:\n- check: is-error/a/b\n  reason: known\n  since: 2026-11-30\n";
-        let baseline = Baseline::parse("b.yaml", text).unwrap();
-        let gate = Gate { baseline: Some(baseline), ..gate(Level::Policy) };
-        // The catalogue is empty, so the entry is unknown and fails the run in either case.
-        assert_eq!(code(&[check(Verdict::Warn, Level::Policy)], &gate), 1);
-        let broken = check(Verdict::Warn, Level::Policy);
-        assert!(!counts(&broken, &gate));
-        assert!(counts(&CheckRecord { id: "is-error/a/c".into(), ..broken }, &gate));
-    }
-}
+mod tests;

@@ -77,8 +77,11 @@ pub struct Launch {
     dir: tempfile::TempDir,
     processes: Vec<Process>,
     endpoints: HashMap<String, Endpoint>,
-    sessions: Mutex<HashMap<(String, Revision), Arc<Session>>>,
+    sessions: Mutex<Sessions>,
 }
+
+/// Conversations by process and revision, and why there is none.
+type Sessions = HashMap<(String, Revision), Result<Arc<Session>, String>>;
 
 /// The name of a launch in reports.
 pub fn name(plan: &LaunchPlan) -> String {
@@ -141,19 +144,21 @@ impl Launch {
         self.canary.stop().await;
     }
 
-    /// The conversation of a route in a revision; opened once and shared.
+    /// The conversation of a route in a revision; opened once and shared. One that could not be
+    /// opened is not tried again until the gateway is started anew: a silent gateway costs one
+    /// deadline, not one a cell.
     ///
     /// # Errors
     /// In words, when the route cannot be had or the handshake fails.
     pub async fn session(&self, route: &str, revision: Revision) -> Result<Arc<Session>, String> {
         let process = self.process_of(route)?;
         let mut sessions = self.sessions.lock().await;
-        if let Some(session) = sessions.get(&(process.clone(), revision)) {
-            return Ok(Arc::clone(session));
+        if let Some(known) = sessions.get(&(process.clone(), revision)) {
+            return known.clone();
         }
-        let session = Arc::new(self.fresh_session(route, revision).await?);
-        sessions.insert((process, revision), Arc::clone(&session));
-        Ok(session)
+        let opened = self.fresh_session(route, revision).await.map(Arc::new);
+        sessions.insert((process, revision), opened.clone());
+        opened
     }
 
     /// A conversation of its own, for a scenario that chooses its ids.

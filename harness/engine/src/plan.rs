@@ -299,3 +299,6 @@ impl Plan {
         self.launches.iter().map(|launch| launch.cells.len()).sum()
     }
 }
+
+#[cfg(test)]
+mod tests;

@@ -19,6 +19,9 @@ pub struct Report {
     pub gateway: Gateway,
     /// The machine and the choices of the run.
     pub environment: Environment,
+    /// Why the run ended before its plan did; absent for a whole run.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub broken: Option<String>,
     /// Always the twelve, in their order.
     pub surfaces: Vec<SurfaceSummary>,
     /// The two areas reported apart.

@@ -6,3 +6,4 @@ pub mod terminal;
 mod wrap;
 
 pub use collect::Collector;
+pub use wrap::tame;

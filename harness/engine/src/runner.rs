@@ -54,10 +54,26 @@ pub type Sink<'a> = dyn FnMut(&Event) + 'a;
 /// # Errors
 /// What ended the run before its plan did; the events up to there have been given.
 pub async fn run(options: &Options, sink: &mut Sink<'_>) -> Result<(), EngineError> {
+    run_until(options, sink, std::future::pending()).await
+}
+
+/// Runs everything unless it is told to stop; then all that runs is ended at once, and the last
+/// event tells of it.
+///
+/// # Errors
+/// As [`run`]; being stopped is one.
+pub async fn run_until(
+    options: &Options,
+    sink: &mut Sink<'_>,
+    stopped: impl Future<Output = ()>,
+) -> Result<(), EngineError> {
     let started = Instant::now();
     let began = jiff::Timestamp::now().to_string();
     let mut totals = Totals::default();
-    let result = all(options, &mut totals, sink).await;
+    let result = tokio::select! {
+        result = all(options, &mut totals, sink) => result,
+        () = stopped => Err(EngineError::Harness("interrupted".into())),
+    };
     let selected = options.selection.checks.iter().map(|s| s.as_str().to_owned()).collect();
     let environment = Environment {
         platform: format!("{} {}", std::env::consts::OS, std::env::consts::ARCH),

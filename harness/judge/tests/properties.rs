@@ -220,7 +220,11 @@ proptest! {
         less.remove(at);
         other[at] = "\"bsmk-a-new-value\"".to_owned();
         let (all, less, other) = (array(&items), array(&less), array(&other));
-        let one = |found: &Comparison| (found.differences.len(), found.fidelity(Sameness::Value));
+        // Of two neighbours that are one value in two spellings either may be the one that is gone,
+        // and the other is then spelled otherwise: only values are counted.
+        let one = |found: &Comparison| {
+            (found.breaking(Sameness::Value).count(), found.fidelity(Sameness::Value))
+        };
         prop_assert_eq!(one(&compared(&all, &less)), (1, Fidelity::Lost));
         prop_assert_eq!(one(&compared(&less, &all)), (1, Fidelity::Added));
         prop_assert_eq!(one(&compared(&all, &other)), (1, Fidelity::Altered));

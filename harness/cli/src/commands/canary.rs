@@ -43,11 +43,12 @@ impl Canary {
         let canary = birdstrike_canary::Canary::start(config)
             .await
             .map_err(|error| EngineError::Harness(error.to_string()))?;
+        let asked_to_end = super::options::until_signal();
         if self.stdio {
             let (input, out) = (tokio::io::stdin(), tokio::io::stdout());
             tokio::select! {
                 _ = birdstrike_canary::serve_stdio(&canary, "main", input, out) => {}
-                () = super::options::until_signal() => {}
+                () = asked_to_end => {}
             }
         } else {
             let mut text = format!("canary listening on {}\n", canary.url("main"));
@@ -55,7 +56,7 @@ impl Canary {
                 text.push_str(&format!("  {}\n", tool.name));
             }
             output::print(&text);
-            super::options::until_signal().await;
+            asked_to_end.await;
         }
         canary.stop().await;
         Ok(0)

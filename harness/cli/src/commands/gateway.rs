@@ -35,8 +35,9 @@ impl Gateway {
             birdstrike_gateway::Gateway::start(config, steps, Box::new(std::io::stderr()))
                 .await
                 .map_err(|error| EngineError::Harness(error.to_string()))?;
+        let asked_to_end = super::options::until_signal();
         output::print(&format!("birdstrike gateway listening on {}\n", gateway.url()));
-        super::options::until_signal().await;
+        asked_to_end.await;
         gateway.stop().await;
         Ok(0)
     }

@@ -133,16 +133,15 @@ impl Run {
             collector.take(event);
             progress.take(event);
         };
-        let ran = tokio::select! {
-            ran = runner::run(options, &mut sink) => ran,
-            () = until_signal() => Err(EngineError::Harness("interrupted".into())),
-        };
+        let ran = runner::run_until(options, &mut sink, until_signal()).await;
         progress.end();
         let report = collector.into_report();
-        let written = self.report.iter().map(|wanted| write_report(&report, wanted));
-        let unwritten = written.filter_map(Result::err).last();
+        let mut unwritten = None;
+        for wanted in &self.report {
+            unwritten = unwritten.or(write_report(&report, wanted).err());
+        }
         let layout = Layout { width: output::width(), ..Layout::default() };
-        let rerun = self.target.rerun();
+        let rerun = self.rerun();
         output::print(&terminal::render(&report, &options.catalogue, &rerun, layout));
         if let Some(error) = unwritten {
             if let Err(ended) = ran {
@@ -160,6 +159,15 @@ impl Run {
             output::note(&format!("exit {}: and {left} more", ruling.code));
         }
         Ok(ruling.code)
+    }
+
+    /// The command that runs one check again, but for its id.
+    fn rerun(&self) -> String {
+        let mut command = self.target.rerun();
+        if let Some(dir) = &self.scenarios {
+            command.push_str(&format!(" --scenarios {}", dir.display()));
+        }
+        command
     }
 
     fn selection(&self) -> Selection {

@@ -76,7 +76,7 @@ impl Launch {
                         mend: format!("start it with the upstream {}", self.canary.url("main")),
                     });
                 }
-                Err(_) => tokio::time::sleep(PAUSE).await,
+                Err(_) => self.pause().await,
             }
         }
     }
@@ -167,8 +167,14 @@ impl Launch {
                 return Err(process.failure(late));
             }
         }
-        tokio::time::sleep(PAUSE).await;
+        self.pause().await;
         Ok(())
+    }
+
+    /// A pause, after which conversations that could not be opened are tried again.
+    async fn pause(&mut self) {
+        tokio::time::sleep(PAUSE).await;
+        self.sessions.get_mut().retain(|_, session| session.is_ok());
     }
 }
 

@@ -25,6 +25,7 @@ impl Collector {
                 tool: Tool { name, version: String::new(), scenario_set: String::new() },
                 gateway,
                 environment: Environment::default(),
+                broken: None,
                 surfaces: summaries(&Surface::TWELVE),
                 areas: summaries(&Surface::AREAS),
                 observations: Vec::new(),
@@ -72,8 +73,9 @@ impl Reporter for Collector {
                 }
                 self.report.untested.push(untested.clone());
             }
-            Event::RunFinished { totals, environment, .. } => {
+            Event::RunFinished { totals, environment, broken } => {
                 self.report.totals = *totals;
+                self.report.broken.clone_from(broken);
                 self.report.environment = environment.clone();
             }
             Event::LaunchStarted { .. } | Event::Restarted { .. } | Event::CellFinished { .. } => {}

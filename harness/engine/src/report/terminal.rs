@@ -109,7 +109,7 @@ fn untested(out: &mut String, report: &Report, layout: Layout) {
     let mut groups: Vec<_> = groups.into_iter().collect();
     groups.sort_by_key(|(_, items)| items.first().map(|item| item.surface));
     for ((reason, unlock), items) in groups.iter().take(layout.most_findings) {
-        let _ = writeln!(out, "  {}: {}", names(items), tame(reason));
+        paragraph(out, &format!("{}: {}", names(items), tame(reason)), Style::new(), layout);
         let _ = writeln!(out, "    {DIM}unlocked by: {}{DIM:#}", tame(unlock));
     }
     let left = groups.len().saturating_sub(layout.most_findings);
@@ -117,6 +117,14 @@ fn untested(out: &mut String, report: &Report, layout: Layout) {
         let _ = writeln!(out, "  and {left} more reasons (see a report: --report json=FILE)");
     }
     out.push('\n');
+}
+
+/// A text between the margins: two columns in, and four where it goes on.
+fn paragraph(out: &mut String, text: &str, style: Style, layout: Layout) {
+    for (at, line) in wrap(text, layout.width.saturating_sub(4)).iter().enumerate() {
+        let margin = if at == 0 { "  " } else { "    " };
+        let _ = writeln!(out, "{margin}{style}{line}{style:#}");
+    }
 }
 
 fn names(items: &[&Untested]) -> String {
@@ -205,14 +213,11 @@ fn finding(
         let _ = writeln!(out, "  {line}");
     }
     if let Some(scenario) = first.id.rsplit_once('/').and_then(|(id, _)| catalogue.scenario(id)) {
-        let _ = writeln!(out, "  expected: {}", scenario.title);
+        paragraph(out, &format!("expected: {}", scenario.title), Style::new(), layout);
     }
     for id in &first.requirements {
         let text = catalogue.requirement(id).map_or("", |requirement| requirement.text.as_str());
-        for (at, line) in wrap(text, layout.width.saturating_sub(6)).iter().enumerate() {
-            let lead = if at == 0 { format!("{id}: ") } else { "  ".to_owned() };
-            let _ = writeln!(out, "  {DIM}{lead}{line}{DIM:#}");
-        }
+        paragraph(out, format!("{id}: {text}").trim_end(), DIM, layout);
     }
     let blame = first.blame.map_or("nobody", birdstrike_judge::Blame::as_str);
     let mut where_: Vec<String> =
@@ -272,5 +277,8 @@ fn totals(out: &mut String, report: &Report) {
     );
     if t.deadlines > 0 {
         let _ = writeln!(out, "{} calls ran into their deadline", t.deadlines);
+    }
+    if let Some(why) = report.broken.as_deref().and_then(|why| why.lines().next()) {
+        let _ = writeln!(out, "the run did not come to its end: {}", tame(why));
     }
 }

@@ -20,6 +20,17 @@ use crate::record::{CheckRecord, Gateway, Totals, Untested};
 /// Calls of the direct column that run side by side.
 const DIRECT_JOBS: usize = 8;
 
+/// How a gateway is found after a cell that left it in doubt.
+#[derive(Debug, PartialEq, Eq)]
+enum Health {
+    /// It serves the known-good call.
+    Well,
+    /// It did not, and does now that it was started anew.
+    Restarted,
+    /// It does not serve the known-good call even then; why.
+    Mute(String),
+}
+
 /// The work on one launch.
 pub(super) struct Shift<'a> {
     options: &'a Options,
@@ -99,18 +110,19 @@ impl<'a> Shift<'a> {
         let jobs = self.options.jobs.unwrap_or(launch.profile().concurrency).max(1);
         let mut across = Across::default();
         let name = launch.name.clone();
+        let mut cells: Vec<&Cell> = plan.cells.iter().collect();
         let mut at = 0;
         let mut again = None;
-        while at < plan.cells.len() {
+        while at < cells.len() {
             let harmful = |cell: &Cell| scenarios[cell.scenario].harmful;
-            let rest = &plan.cells[at..];
+            let rest = &cells[at..];
             let side_by_side = rest.iter().take_while(|cell| !harmful(cell)).count();
             // What ran beside the cell that ended a gateway looks as bad as that cell: a cell that
             // runs again runs alone.
             let alone = side_by_side <= 1 || again == Some(at);
             let (count, jobs) = if alone { (1, 1) } else { (side_by_side, jobs) };
             let shared = &*launch;
-            let runs = rest[..count].iter().map(|cell| async move {
+            let runs = rest[..count].iter().map(|&cell| async move {
                 (cell, cell::run(shared, &scenarios[cell.scenario], cell).await)
             });
             let mut runs = futures_util::stream::iter(runs).buffered(jobs);
@@ -135,17 +147,20 @@ impl<'a> Shift<'a> {
             let Some((cell, open)) = unwell else {
                 continue;
             };
-            let was_well = self.look_after(launch, cell).await?;
+            let health = self.look_after(launch, cell).await?;
             match open {
-                // The gateway is well and does this to this very call: so be it.
-                Some(outcome) if was_well => {
+                // It suffered from another cell: this one runs again, once, on a healthy gateway.
+                Some(_) if health == Health::Restarted => again = Some(at),
+                // The gateway does this to this very call: so be it.
+                Some(outcome) => {
                     at += 1;
                     across.add(cell, &outcome);
                     self.outcome(&name, cell, outcome);
                 }
-                // It suffered from another cell: this one runs again, once, on a healthy gateway.
-                Some(_) => again = Some(at),
                 None => {}
+            }
+            if let Health::Mute(why) = health {
+                self.give_up(&mut cells, at, &cell.route, &why);
             }
         }
         for record in across.judge(scenarios, launch) {
@@ -156,15 +171,46 @@ impl<'a> Shift<'a> {
 
     /// After a cell that left the gateway in doubt: fire the known-good call; if that fails too,
     /// start the gateway anew. Only this cell is blamed, the others run on a healthy gateway.
-    /// Says whether the gateway was well.
-    async fn look_after(&mut self, launch: &mut Launch, cell: &Cell) -> Result<bool, EngineError> {
-        if launch.known_good(&cell.route, launch.preferred()).await.is_ok() {
-            return Ok(true);
+    async fn look_after(
+        &mut self,
+        launch: &mut Launch,
+        cell: &Cell,
+    ) -> Result<Health, EngineError> {
+        let revision = launch.preferred();
+        if launch.known_good(&cell.route, revision).await.is_ok() {
+            return Ok(Health::Well);
         }
         let scenario = &self.options.catalogue.scenarios[cell.scenario];
         let after = format!("{} on {} at {}", scenario.id, cell.route, cell.revision);
         self.tell(Event::Restarted { launch: launch.name.clone(), after });
-        launch.restart().await.map(|()| false)
+        launch.restart().await?;
+        let mut tried = launch.known_good(&cell.route, revision).await;
+        if tried.is_err() {
+            // The first call after a start may come too early.
+            tried = launch.known_good(&cell.route, revision).await;
+        }
+        Ok(tried.map_or_else(Health::Mute, |_| Health::Restarted))
+    }
+
+    /// Leaves out what is still planned on a route: every cell would cost a start and two deadlines
+    /// and tell the same.
+    fn give_up(&self, cells: &mut Vec<&Cell>, from: usize, route: &str, why: &str) {
+        for cell in cells.split_off(from) {
+            if cell.route != route {
+                cells.push(cell);
+                continue;
+            }
+            let scenario = self.scenario(cell);
+            let encoding = encoding_word(cell.encoding);
+            self.tell(Event::Untested(Untested {
+                surface: scenario.surface,
+                what: format!("{} on {route} at {} ({encoding})", scenario.id, cell.revision),
+                reason: format!(
+                    "even freshly started, the gateway serves no plain call on route {route}: {why}"
+                ),
+                unlock: "a gateway that brings a call to its upstream and its result back".into(),
+            }));
+        }
     }
 
     fn outcome(&mut self, launch: &str, cell: &Cell, outcome: Outcome) {

@@ -7,16 +7,18 @@ use birdstrike_judge::Verdict;
 
 use super::misdeed::Misdeed;
 use super::server::Server;
-use super::support::{LONG, SHORT, Told, options, profile, run};
+use super::support::{LONG, SHORT, Told, in_every_revision, many, options, profile, run};
 
-/// Runs both scenarios against a gateway with this misdeed. What stands between the runner and its
-/// children is a process that does nothing; the gateway lives in this test.
+/// The process of a gateway that lives in this test: it does nothing.
+fn process(server: &Server) -> String {
+    let endpoint = format!("{}?{{{{ upstreams.main.url }}}}", server.url);
+    format!("{{command: [sleep, '600'], endpoint: '{endpoint}', ready: {{listing: true}}}}")
+}
+
+/// Runs both scenarios against a gateway with this misdeed.
 async fn told(misdeed: Misdeed, deadline: Duration) -> Told {
     let server = Server::start(misdeed).await;
-    let endpoint = format!("{}?{{{{ upstreams.main.url }}}}", server.url);
-    let process =
-        format!("{{command: [sleep, '600'], endpoint: '{endpoint}', ready: {{listing: true}}}}");
-    let (told, result) = run(&options(profile(&process), deadline, 1)).await;
+    let (told, result) = run(&options(profile(&process(&server)), deadline, 1)).await;
     result.unwrap();
     assert_eq!(told.broken, None);
     assert_eq!(told.restarts, Vec::<String>::new());
@@ -184,4 +186,36 @@ async fn silence_of_a_gateway_that_never_called_is_its_fault() {
     let told = told(Misdeed::NeverAnswerNorCall, SHORT).await;
     told.fails("valid", Unreachable, "the deadline passed");
     assert_eq!(told.untested.len(), 3, "{:?}", told.untested);
+}
+
+/// Many cells on a gateway that lists its tools and then never answers a call.
+#[tokio::test]
+async fn a_gateway_that_answers_no_call_costs_a_few_deadlines() {
+    let server = Server::start_for(Misdeed::NeverAnswer, |request| request.is("tools/call")).await;
+    let mut options = options(profile(&process(&server)), SHORT, 1);
+    options.ground.deadline = SHORT;
+    let (told, result) = run(&many(options, 40)).await;
+    result.unwrap();
+    assert_eq!(told.restarts.len(), 1, "{:?}", told.restarts);
+    assert_eq!(told.totals.deadlines, 1);
+    assert_eq!(told.untested.len(), 39);
+    assert!(told.untested[0].reason.contains("even freshly started"), "{:?}", told.untested[0]);
+}
+
+/// A revision whose handshake is never answered.
+#[tokio::test]
+async fn a_handshake_that_is_never_answered_costs_one_deadline() {
+    let server = Server::start_for(Misdeed::NeverAnswer, |request| request.is("initialize")).await;
+    let mut profile = profile(&process(&server));
+    profile.profile.revisions.client.push("2025-06-18".to_owned());
+    let mut options = options(profile, LONG, 8);
+    options.ground.deadline = Duration::from_secs(1);
+    options.matrix = birdstrike_scenario::profile::Matrix::Full;
+    let from = std::time::Instant::now();
+    let (told, result) = run(&in_every_revision(many(options, 40))).await;
+    result.unwrap();
+    assert!(from.elapsed() < Duration::from_secs(20), "{:?}", from.elapsed());
+    assert_eq!((told.restarts.len(), told.untested.len()), (0, 40));
+    assert!(told.untested[0].reason.contains("no conversation could be opened"));
+    assert!(told.untested[0].reason.contains("the deadline passed"), "{:?}", told.untested[0]);
 }

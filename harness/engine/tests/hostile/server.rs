@@ -24,12 +24,18 @@ impl Drop for Server {
 }
 
 impl Server {
-    /// Serves on a free port.
+    /// Serves on a free port; wicked to calls of `typed`.
     pub(crate) async fn start(misdeed: Misdeed) -> Self {
+        Self::start_for(misdeed, |request| request.calls("typed")).await
+    }
+
+    /// Serves on a free port; wicked to these requests.
+    pub(crate) async fn start_for(misdeed: Misdeed, picks: fn(&Request) -> bool) -> Self {
         let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
         let url = format!("http://{}/mcp", listener.local_addr().unwrap());
         let task = tokio::spawn(serve(listener, move |request, stream| async move {
             // An error means that the client went away, as it should.
+            let misdeed = if picks(&request) { misdeed } else { Misdeed::None };
             let _ = answer(&request, misdeed, stream).await;
         }));
         Self { url, task }
@@ -58,7 +64,6 @@ pub(crate) async fn answer(
     misdeed: Misdeed,
     mut stream: TcpStream,
 ) -> std::io::Result<()> {
-    let misdeed = if request.calls("typed") { misdeed } else { Misdeed::None };
     let good = if misdeed.calls_upstream() { request.pass_on().await } else { Vec::new() };
     misdeed.commit(&mut stream, &good, &request.id()).await?;
     stream.shutdown().await
@@ -101,10 +106,15 @@ impl Request {
         Some(Self { upstream, headers, body })
     }
 
+    /// Whether it is a request of this method.
+    pub(crate) fn is(&self, method: &str) -> bool {
+        self.body.contains(&format!("\"{method}\""))
+    }
+
     /// Whether it calls this tool.
     pub(crate) fn calls(&self, tool: &str) -> bool {
         let name = format!("\"name\":\"{tool}\"");
-        self.body.contains("\"tools/call\"") && self.body.contains(&name)
+        self.is("tools/call") && self.body.contains(&name)
     }
 
     /// Its raw id.

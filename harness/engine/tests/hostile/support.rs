@@ -92,6 +92,26 @@ pub(crate) fn turned(mut options: Options) -> Options {
     options
 }
 
+/// The same options with the good scenario so many times, and nothing else.
+pub(crate) fn many(mut options: Options, count: usize) -> Options {
+    let mut catalogue = Catalogue::clone(&options.catalogue);
+    let well = catalogue.scenarios.remove(1);
+    let copy = |at| Scenario { id: format!("{}-{at}", well.id), deadline_ms: None, ..well.clone() };
+    catalogue.scenarios = (0..count).map(copy).collect();
+    options.catalogue = Arc::new(catalogue);
+    options
+}
+
+/// The same options with scenarios that run in every client revision.
+pub(crate) fn in_every_revision(mut options: Options) -> Options {
+    let mut catalogue = Catalogue::clone(&options.catalogue);
+    for scenario in &mut catalogue.scenarios {
+        scenario.core_only = false;
+    }
+    options.catalogue = Arc::new(catalogue);
+    options
+}
+
 /// Everything that a run needs.
 pub(crate) fn options(profile: ShippedProfile, deadline: Duration, jobs: usize) -> Options {
     Options {

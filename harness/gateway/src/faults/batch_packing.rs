@@ -216,6 +216,15 @@ pub(super) const FAULTS: &[Fault] = &[
         },
     },
     Fault {
+        name: "batch-without-content",
+        surface: SURFACE,
+        mistake: "The batch has a typed part and no content at all.",
+        apply: |steps| {
+            steps.batch_packing.pack =
+                |entries, tally| without(right::pack(entries, tally), "content");
+        },
+    },
+    Fault {
         name: "batch-as-text-only",
         surface: SURFACE,
         mistake: "The batch is returned as text, without a typed part.",

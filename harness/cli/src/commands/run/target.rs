@@ -129,7 +129,7 @@ impl Target {
         Ok(Some(Running { url: url.clone(), canary, headers }))
     }
 
-    /// The command that runs one check again, but for its id.
+    /// The command that fires at this gateway again.
     pub(super) fn rerun(&self) -> String {
         let mut command = "birdstrike run".to_owned();
         if let Some(gateway) = &self.gateway {
@@ -137,6 +137,9 @@ impl Target {
         }
         if let (Some(url), Some(canary)) = (&self.url, self.canary_listen) {
             command.push_str(&format!(" --url {url} --canary-listen {canary}"));
+        }
+        for Header { name, variable } in &self.header_env {
+            command.push_str(&format!(" --header-env {name}={variable}"));
         }
         command
     }

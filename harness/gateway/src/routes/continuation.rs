@@ -6,6 +6,7 @@ use std::time::Instant;
 
 use birdstrike_wire::shape::text_block;
 use birdstrike_wire::{envelope, json};
+use serde_json::Value;
 
 use super::{Reply, batch};
 use crate::client::Client;
@@ -16,15 +17,15 @@ use crate::surfaces::truncation::Budget;
 const FETCH: &str = "gateway_fetch_continuation";
 const DELETE: &str = "gateway_delete_continuation";
 
-/// The tools as they are listed, by name.
+/// The tools as they are listed, by name, each on one line.
 pub(crate) fn definitions() -> [(&'static str, String); 2] {
     [
         (FETCH, include_str!("gateway_fetch_continuation.json")),
         (DELETE, include_str!("gateway_delete_continuation.json")),
     ]
     .map(|(name, text)| {
-        let line = json::text(text.as_bytes());
-        (name, line.unwrap_or(text).to_owned())
+        let line = serde_json::from_str::<Value>(text).map(|tool| tool.to_string());
+        (name, line.unwrap_or_else(|_| text.to_owned()))
     })
 }
 

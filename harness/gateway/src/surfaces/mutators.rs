@@ -1,7 +1,7 @@
 //! Surface 3, `mutators`: changes to a successful result that the owner of the gateway asked for.
 //!
 //! None by default. A mutator works on the result itself, as the upstream sent it, and never on a
-//! wrapper around it (INV-3.1). It sees no failure, and gets bytes of its own. Either all mutators
+//! wrapper around it. It sees no failure, and gets bytes of its own. Either all mutators
 //! did their work or the original result goes on; each change is told in the log, by size and never
 //! by content.
 
@@ -134,7 +134,7 @@ pub fn put(result: &str, blocks: &str) -> Option<String> {
     json::set(result, "content", blocks).ok()
 }
 
-/// All or nothing (INV-3.1).
+/// All or nothing.
 pub fn settle(original: String, mutated: Result<String, Broken>) -> String {
     mutated.unwrap_or(original)
 }

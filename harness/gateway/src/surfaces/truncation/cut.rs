@@ -1,7 +1,7 @@
 //! A result made smaller in a way that leaves it a result.
 //!
 //! `content` stays a list of valid blocks. Only the text of a text block is ever shortened; any other
-//! block and any other member is whole or is left out, and what is left out is named (INV-4.2).
+//! block and any other member is whole or is left out, and what is left out is named.
 
 use std::cmp::Reverse;
 

@@ -3,7 +3,7 @@
 //! Off unless it is configured, and never on the flat route, whose client takes its result whole.
 //! Over the budget the largest results are cut, the later one first of two that are equal, and no
 //! more of them than must be. A failure is never cut, but counts. What was cut says so in
-//! its entry, and the whole of it is [kept](kept) for the caller that it belongs to.
+//! its entry, and the whole of it is [kept] for the caller that it belongs to.
 
 pub mod cut;
 pub mod kept;

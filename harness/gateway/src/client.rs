@@ -5,6 +5,8 @@ use birdstrike_wire::meta::{CLIENT_CAPABILITIES, Implementation, TASKS_EXTENSION
 use birdstrike_wire::{Era, Revision};
 use http::{HeaderName, HeaderValue};
 
+use crate::surfaces::truncation::Owner;
+
 /// The client of one request.
 #[derive(Clone, Debug)]
 pub(crate) struct Client {
@@ -17,6 +19,8 @@ pub(crate) struct Client {
     passed_on: String,
     /// Its `Mcp-Param-*` headers (R-HTTP-20).
     pub(crate) param_headers: Vec<(HeaderName, HeaderValue)>,
+    /// To whom belongs what is kept for it.
+    pub(crate) owner: Owner,
 }
 
 impl Client {
@@ -45,6 +49,7 @@ impl Client {
             capabilities: capabilities.to_owned(),
             passed_on: passed_on.join(","),
             param_headers,
+            owner: Owner::default(),
         }
     }
 

@@ -27,6 +27,69 @@ pub struct Config {
     /// What is too much.
     #[serde(default)]
     pub limits: Limits,
+    /// What changes a successful result, in this order; nothing unless it says otherwise.
+    #[serde(default)]
+    pub mutators: Vec<Mutator>,
+    /// The budget of a batch; without it every result is returned whole.
+    #[serde(default)]
+    pub truncation: Option<Truncation>,
+}
+
+/// Something that changes a successful result.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "snake_case", deny_unknown_fields)]
+pub enum Mutator {
+    /// Cuts the text of each text block.
+    TruncateText {
+        /// Characters that are kept of each text; an escape counts as the character it stands for.
+        max_chars: usize,
+    },
+}
+
+/// The budget of a batch, and how long what was cut is kept.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+pub struct Truncation {
+    /// Bytes of all results and errors of one batch, as the upstreams spelled them.
+    pub max_batch_bytes: usize,
+    /// Bytes up to which a result is never cut, and to which none is cut down.
+    pub min_result_bytes: usize,
+    /// Milliseconds for which a result that was cut can be fetched.
+    pub keep_for_ms: u64,
+    /// Bytes of all results that are kept to be fetched.
+    pub max_kept_bytes: usize,
+}
+
+impl Default for Truncation {
+    fn default() -> Self {
+        Self {
+            max_batch_bytes: 1 << 20,
+            min_result_bytes: 1024,
+            keep_for_ms: 300_000,
+            max_kept_bytes: 64 << 20,
+        }
+    }
+}
+
+impl Truncation {
+    /// A result that was cut still has room for the words that say so.
+    const LEAST_RESULT_BYTES: usize = 256;
+
+    fn check(&self) -> Result<(), String> {
+        let least = Self::LEAST_RESULT_BYTES;
+        if self.min_result_bytes < least {
+            return Err(format!(
+                "`truncation.min_result_bytes` is below {least}: a cut result could not say that \
+                 it is one"
+            ));
+        }
+        if self.max_batch_bytes < self.min_result_bytes {
+            return Err("`truncation.max_batch_bytes` is below `min_result_bytes`: no budget \
+                        could be kept"
+                .into());
+        }
+        Ok(())
+    }
 }
 
 /// One upstream.
@@ -147,7 +210,10 @@ impl Config {
                 return Err(format!("`limits.{name}` is 0: nothing could be called"));
             }
         }
-        Ok(())
+        if self.mutators.contains(&Mutator::TruncateText { max_chars: 0 }) {
+            return Err("`truncate_text.max_chars` is 0: no text would be left".into());
+        }
+        self.truncation.as_ref().map_or(Ok(()), Truncation::check)
     }
 }
 
@@ -226,6 +292,31 @@ mod tests {
         assert!(text.contains("limit") && text.contains('^') && text.contains('3'), "{text}");
         let text = error("upstreams:\n  a:\n    ulr: http://x/\n");
         assert!(text.contains("ulr") && text.contains('^'), "{text}");
+    }
+
+    #[test]
+    fn nothing_is_changed_or_cut_unless_it_says_so() {
+        let upstreams = "upstreams: {a: {url: 'http://x/'}}\n";
+        let config = Config::from_text(upstreams).unwrap();
+        assert_eq!((config.mutators, config.truncation), (Vec::new(), None));
+        let text = format!(
+            "{upstreams}mutators: [{{truncate_text: {{max_chars: 3}}}}]\n\
+             truncation: {{max_batch_bytes: 900, min_result_bytes: 256, keep_for_ms: 5}}\n"
+        );
+        let config = Config::from_text(&text).unwrap();
+        assert_eq!(config.mutators, [Mutator::TruncateText { max_chars: 3 }]);
+        let kept = Truncation { max_batch_bytes: 900, min_result_bytes: 256, ..<_>::default() };
+        assert_eq!(config.truncation, Some(Truncation { keep_for_ms: 5, ..kept }));
+        for (line, says) in [
+            ("mutators: [{truncate_text: {max_chars: 0}}]", "no text would be left"),
+            ("mutators: [{truncate: {max_chars: 1}}]", "truncate"),
+            ("truncation: {min_result_bytes: 255}", "is below 256"),
+            ("truncation: {max_batch_bytes: 300}", "no budget"),
+            ("truncation: {max_bytes: 300}", "max_bytes"),
+        ] {
+            let text = error(&format!("{upstreams}{line}\n"));
+            assert!(text.contains(says), "{text}");
+        }
     }
 
     #[test]

@@ -4,15 +4,19 @@ use std::sync::atomic::{AtomicU64, Ordering};
 
 use birdstrike_wire::meta::Implementation;
 
-use crate::config::Limits;
+use crate::config::{Config, Limits, Mutator};
 use crate::log::Log;
 use crate::surfaces::Steps;
+use crate::surfaces::truncation::Budget;
 
 /// Shared by all tasks of a gateway; does not change while it runs.
 pub(crate) struct Context {
     pub(crate) log: Log,
     pub(crate) steps: Steps,
     pub(crate) limits: Limits,
+    pub(crate) mutators: Vec<Mutator>,
+    /// The budget of a batch, with what it keeps to be fetched.
+    pub(crate) budget: Option<Budget>,
     /// Who the gateway is, to both sides.
     pub(crate) me: Implementation,
     /// The same as JSON text.
@@ -23,14 +27,24 @@ pub(crate) struct Context {
 }
 
 impl Context {
-    pub(crate) fn new(log: Log, steps: &Steps, limits: Limits) -> Self {
+    pub(crate) fn new(log: Log, steps: &Steps, config: &Config) -> Self {
         let me = Implementation {
             name: "birdstrike-gateway".into(),
             version: env!("CARGO_PKG_VERSION").into(),
         };
         let me_json = me.to_json();
         let run = jiff::Timestamp::now().as_nanosecond();
-        Self { log, steps: *steps, limits, me, me_json, run, calls: AtomicU64::new(1) }
+        Self {
+            log,
+            steps: *steps,
+            limits: config.limits.clone(),
+            mutators: config.mutators.clone(),
+            budget: config.truncation.map(Budget::new),
+            me,
+            me_json,
+            run,
+            calls: AtomicU64::new(1),
+        }
     }
 
     /// A name for one call that no other call has.

@@ -18,7 +18,7 @@ use http::header::CONTENT_TYPE;
 use http::{HeaderMap, HeaderValue, StatusCode};
 
 use crate::pipeline::{Call, Pipeline};
-use crate::routes::{Reply, batch, flat};
+use crate::routes::{Reply, batch, continuation, flat};
 use request::Asked;
 use tokio_util::sync::CancellationToken;
 
@@ -140,9 +140,12 @@ async fn call(pipeline: &Pipeline, id: &str, asked: &Asked) -> Reply {
             return Reply::error(revision, Some(id), codes::INVALID_PARAMS, &why, None);
         }
     };
+    let arguments = if params.arguments.is_empty() { "{}" } else { params.arguments };
     if params.name == batch::TOOL {
-        let arguments = if params.arguments.is_empty() { "{}" } else { params.arguments };
         return batch::call(pipeline, id, arguments, &asked.client).await;
+    }
+    if let Some(reply) = continuation::call(pipeline, id, &params.name, arguments, &asked.client) {
+        return reply;
     }
     let call = Call {
         route: "flat",

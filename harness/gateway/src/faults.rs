@@ -8,7 +8,9 @@ mod answer_reading;
 mod batch_packing;
 mod flat_return;
 mod is_error;
+mod mutators;
 mod text;
+mod truncation;
 mod upstream_read;
 
 use birdstrike_wire::json;
@@ -34,6 +36,8 @@ pub const fn all() -> &'static [&'static [Fault]] {
     &[
         upstream_read::FAULTS,
         answer_reading::FAULTS,
+        mutators::FAULTS,
+        truncation::FAULTS,
         batch_packing::FAULTS,
         flat_return::FAULTS,
         is_error::FAULTS,

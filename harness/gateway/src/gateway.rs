@@ -73,7 +73,7 @@ impl Gateway {
             .and_then(|listener| listener.local_addr().map(|address| (listener, address)))
             .map_err(|source| StartError::Listen { address: config.listen, source });
         let (listener, address) = listener?;
-        let context = Arc::new(Context::new(Log::new(log), &steps, config.limits));
+        let context = Arc::new(Context::new(Log::new(log), &steps, &config));
         let upstreams = config.upstreams.iter().map(|(name, upstream)| {
             Upstream::new(name, upstream, context.clone())
                 .map_err(|why| StartError::Upstream { upstream: name.clone(), why })

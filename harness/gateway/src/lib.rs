@@ -3,7 +3,9 @@
 //! It stands between clients and one or more upstreams, each of which may speak 2025-06-18,
 //! 2025-11-25 or 2026-07-28, and shows how little a gateway has to do to a result. One file a
 //! [surface](surfaces): read it with a bound, read what it says, return it flat or packed in a
-//! batch, leave its error flag alone. Results stay bytes from end to end.
+//! batch, leave its error flag alone. Results stay bytes from end to end. What changes or cuts a result, the
+//! [mutators](surfaces::mutators) and the [budget of a batch](surfaces::truncation), is off unless
+//! the configuration asks for it.
 //!
 //! ```no_run
 //! # async fn run() -> Result<(), Box<dyn std::error::Error>> {
@@ -48,10 +50,11 @@ mod gateway;
 mod log;
 mod pipeline;
 mod routes;
+mod spelled;
 pub mod surfaces;
 mod upstream;
 
-pub use config::{Config, ConfigError, Limits, Target, UpstreamConfig};
+pub use config::{Config, ConfigError, Limits, Mutator, Target, Truncation, UpstreamConfig};
 pub use failure::{Cause, Failure};
 pub use gateway::{Gateway, StartError};
 pub use surfaces::Steps;

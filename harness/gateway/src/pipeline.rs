@@ -12,6 +12,7 @@ use crate::failure::{Cause, Failure};
 use crate::log::Line;
 use crate::surfaces::answer_reading::{self, Answer, Asked, Kind};
 use crate::surfaces::is_error::Outcome;
+use crate::surfaces::mutators;
 use crate::upstream::{Answered, Ask, Upstream};
 
 /// The upstreams and how their tools are called here.
@@ -105,9 +106,32 @@ impl Pipeline {
                 ended.answer = Err(failure);
             }
         }
+        let report = mutators::run(
+            &mut ended.answer,
+            call.route,
+            &self.context.mutators,
+            &self.context.steps.mutators,
+        );
         ended.elapsed_ms = watch.started.elapsed().as_millis();
         watch.ended(&ended);
+        self.tell(call, &ended.upstream, &report);
         ended
+    }
+
+    /// One line for each change of a result, and one for a mutator that failed.
+    fn tell(&self, call: &Call<'_>, upstream: &str, report: &mutators::Report) {
+        let line = |event| {
+            let line = self.context.log.event(event).text("route", call.route);
+            line.text("tool", call.tool).text("upstream", upstream)
+        };
+        for change in &report.changes {
+            let line = line("mutated").text("mutator", change.mutator);
+            let line = line.number("bytes_before", change.bytes_before as i128);
+            line.number("bytes_after", change.bytes_after as i128).write();
+        }
+        if let Some((mutator, why)) = &report.broken {
+            line("mutator_failed").text("mutator", mutator).text("cause", why).write();
+        }
     }
 
     async fn call_upstream(

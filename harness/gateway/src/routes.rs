@@ -1,6 +1,7 @@
 //! The routes by which a client gets a result.
 
 pub(crate) mod batch;
+pub(crate) mod continuation;
 pub(crate) mod flat;
 
 use birdstrike_wire::Revision;

@@ -9,6 +9,8 @@ pub mod answer_reading;
 pub mod batch_packing;
 pub mod flat_return;
 pub mod is_error;
+pub mod mutators;
+pub mod truncation;
 pub mod upstream_read;
 
 /// The steps of all surfaces.
@@ -18,6 +20,10 @@ pub struct Steps {
     pub upstream_read: upstream_read::Steps,
     /// Surface 2.
     pub answer_reading: answer_reading::Steps,
+    /// Surface 3.
+    pub mutators: mutators::Steps,
+    /// Surface 4.
+    pub truncation: truncation::Steps,
     /// Surface 5.
     pub batch_packing: batch_packing::Steps,
     /// Surface 6.
@@ -31,6 +37,8 @@ impl Steps {
     pub const RIGHT: Self = Self {
         upstream_read: upstream_read::Steps::RIGHT,
         answer_reading: answer_reading::Steps::RIGHT,
+        mutators: mutators::Steps::RIGHT,
+        truncation: truncation::Steps::RIGHT,
         batch_packing: batch_packing::Steps::RIGHT,
         flat_return: flat_return::Steps::RIGHT,
         is_error: is_error::Steps::RIGHT,

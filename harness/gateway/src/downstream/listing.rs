@@ -6,7 +6,7 @@ use futures_util::future::join_all;
 
 use super::request::Asked;
 use crate::pipeline::Pipeline;
-use crate::routes::{Reply, batch};
+use crate::routes::{Reply, batch, continuation};
 
 /// Lists. An upstream that does not answer lacks its tools, and the rest still stands; if none
 /// answers, that is an error and not a short list.
@@ -17,6 +17,11 @@ pub(super) async fn list(pipeline: &Pipeline, id: &str, asked: &Asked) -> Reply 
         return Reply::error(revision, Some(id), codes::INVALID_PARAMS, message, None);
     }
     let listings = pipeline.upstreams.iter().map(|upstream| upstream.list(&asked.client));
+    let mut own = vec![(batch::TOOL, batch::definition())];
+    if pipeline.context.budget.is_some() {
+        own.extend(continuation::definitions());
+    }
+    let is_own = |name: &str| own.iter().any(|(own, _)| *own == name);
     let mut tools = Vec::new();
     let mut failed = Vec::new();
     for (upstream, listed) in pipeline.upstreams.iter().zip(join_all(listings).await) {
@@ -24,7 +29,7 @@ pub(super) async fn list(pipeline: &Pipeline, id: &str, asked: &Asked) -> Reply 
             Ok(definitions) => {
                 let prefix = (pipeline.upstreams.len() > 1).then_some(upstream.name.as_str());
                 for definition in definitions {
-                    let Some(listed) = listed_as(&definition, prefix, revision) else {
+                    let Some(listed) = listed_as(&definition, prefix, revision, is_own) else {
                         let event = pipeline.context.log.event("tool_dropped");
                         let event = event.text("upstream", &upstream.name);
                         event.text("cause", "its name is that of the gateway's own tool").write();
@@ -48,7 +53,7 @@ pub(super) async fn list(pipeline: &Pipeline, id: &str, asked: &Asked) -> Reply 
         let status = codes::http_status(revision, failure.cause.code(revision));
         return Reply { status, body: envelope::error(Some(id), &error) };
     }
-    tools.push(batch::definition());
+    tools.extend(own.into_iter().map(|(_, definition)| definition));
     let tools = tools.join(",");
     let result = if revision.has_result_type() {
         let me = &pipeline.context.me_json;
@@ -65,14 +70,19 @@ pub(super) async fn list(pipeline: &Pipeline, id: &str, asked: &Asked) -> Reply 
 /// A definition as this client may see it: under the upstream's prefix (R-TOOLS-08), and without an
 /// outputSchema that its revision cannot carry. All other bytes stay. `None` for a tool that would
 /// hide the gateway's own.
-fn listed_as(definition: &str, prefix: Option<&str>, client: Revision) -> Option<String> {
+fn listed_as(
+    definition: &str,
+    prefix: Option<&str>,
+    client: Revision,
+    is_own: impl Fn(&str) -> bool,
+) -> Option<String> {
     let name = json::get_string(definition, "name")?;
     let mut listed = match prefix {
         Some(prefix) => {
             let name = json::quote(&format!("{prefix}.{name}"));
             json::set(definition, "name", &name).ok()?
         }
-        None if name == batch::TOOL => return None,
+        None if is_own(&name) => return None,
         None => definition.to_owned(),
     };
     if !client.typed_part_may_be_any_value()
@@ -88,6 +98,10 @@ fn listed_as(definition: &str, prefix: Option<&str>, client: Revision) -> Option
 mod tests {
     use super::*;
 
+    fn listed_as(definition: &str, prefix: Option<&str>, client: Revision) -> Option<String> {
+        super::listed_as(definition, prefix, client, |name| name == batch::TOOL)
+    }
+
     #[test]
     fn a_definition_keeps_its_bytes() {
         let odd = r#"{ "x":1E+02,"name":"a","outputSchema":{"type":"object"},"name":"b" }"#;
@@ -101,10 +115,12 @@ mod tests {
     }
 
     #[test]
-    fn the_own_tool_is_a_definition() {
-        let definition = batch::definition();
-        let read: serde_json::Value = serde_json::from_str(&definition).unwrap();
-        assert_eq!(read["name"], batch::TOOL);
-        assert_eq!(read["outputSchema"]["type"], "object");
+    fn the_own_tools_are_definitions() {
+        let own = std::iter::once((batch::TOOL, batch::definition()));
+        for (name, definition) in own.chain(continuation::definitions()) {
+            let read: serde_json::Value = serde_json::from_str(&definition).unwrap();
+            assert_eq!(read["name"], name);
+            assert_eq!(read["outputSchema"]["type"], "object");
+        }
     }
 }

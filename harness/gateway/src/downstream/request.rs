@@ -9,6 +9,7 @@ use http::{HeaderMap, HeaderName, HeaderValue};
 
 use crate::client::Client;
 use crate::routes::Reply;
+use crate::surfaces::truncation::Owner;
 
 /// The newest revision with a handshake: what a client with unknown wishes is offered.
 const NEWEST_HANDSHAKE: Revision = Revision::V2025_11_25;
@@ -73,7 +74,8 @@ impl Asked {
             let message = format!("`_meta` lacks `{CLIENT_CAPABILITIES}`, an object");
             return Err(Refused::new(codes::INVALID_PARAMS, message));
         }
-        let client = Client::new(revision, meta, param_headers(headers));
+        let mut client = Client::new(revision, meta, param_headers(headers));
+        client.owner = Owner::of(headers);
         Ok(Self { client, method, params: params.to_owned() })
     }
 }

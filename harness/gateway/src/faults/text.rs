@@ -3,6 +3,8 @@
 use birdstrike_wire::json;
 use serde_json::{Number, Value};
 
+use crate::spelled;
+
 /// Parsed into a tree and printed. What the tree cannot hold stays as it was.
 pub(super) fn through_value(text: &str) -> String {
     serde_json::from_str::<Value>(text).map_or_else(|_| text.to_owned(), |tree| tree.to_string())
@@ -67,6 +69,33 @@ pub(super) fn plain_escapes(text: &str) -> String {
     out
 }
 
+/// The character of a string's inside behind what is kept of it; empty at the end.
+fn behind<'a>(inside: &'a str, kept: &str) -> &'a str {
+    spelled::characters(inside.get(kept.len()..).unwrap_or_default()).next().unwrap_or_default()
+}
+
+/// What is kept of a string's inside, and U+FFFD for a character of several bytes behind it.
+pub(super) fn replacement(inside: &str, kept: &str) -> String {
+    let is_broken = behind(inside, kept).bytes().any(|byte| !byte.is_ascii());
+    if is_broken { format!("{kept}\u{FFFD}") } else { kept.to_owned() }
+}
+
+/// What is kept of a string's inside, and the first half of a surrogate pair behind it.
+pub(super) fn half_a_pair(inside: &str, kept: &str) -> String {
+    let next = behind(inside, kept);
+    let mut units = [0; 2];
+    match next.chars().next().map(|char| char.encode_utf16(&mut units).len()) {
+        Some(2) => format!("{kept}\\u{:04x}", units[0]),
+        Some(_) if next.len() == 12 => format!("{kept}{}", &next[..6]),
+        _ => kept.to_owned(),
+    }
+}
+
+/// What is kept of a string's inside, and the backslash of an escape behind it.
+pub(super) fn half_an_escape(inside: &str, kept: &str) -> String {
+    if behind(inside, kept).starts_with('\\') { format!("{kept}\\") } else { kept.to_owned() }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -78,5 +107,16 @@ mod tests {
         assert_eq!(single_keys(r#"{"a":1,"b":2,"a":3}"#).unwrap(), r#"{"b":2,"a":3}"#);
         assert_eq!(single_keys(r#"{"a":1}"#), None);
         assert_eq!(plain_escapes(r#""\u0041\/\\\/\u0022\ud800\n""#), r#""A/\\/\u0022\ud800\n""#);
+    }
+
+    #[test]
+    fn each_cut_breaks_what_it_says() {
+        assert_eq!(replacement("aéb", "a"), "a\u{FFFD}");
+        assert_eq!(replacement("aéb", "aé"), "aé");
+        assert_eq!(half_a_pair("a😀", "a"), "a\\ud83d");
+        assert_eq!(half_a_pair(r"a\ud83d\ude00", "a"), "a\\ud83d");
+        assert_eq!(half_a_pair("aé", "a"), "a");
+        assert_eq!(half_an_escape(r"a\n", "a"), "a\\");
+        assert_eq!(half_an_escape("ab", "a"), "a");
     }
 }

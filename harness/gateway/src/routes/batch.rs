@@ -8,10 +8,12 @@ use futures_util::{StreamExt, stream};
 use super::Reply;
 use crate::client::Client;
 use crate::failure::{Cause, Failure};
+use crate::log::Log;
 use crate::pipeline::{Call, Pipeline};
 use crate::surfaces::answer_reading::Kind;
 use crate::surfaces::batch_packing::{self, Bounds, Done, Item};
 use crate::surfaces::flat_return::{self, Cell};
+use crate::surfaces::truncation;
 
 /// The tool's name.
 pub(crate) const TOOL: &str = "gateway_call";
@@ -29,7 +31,13 @@ pub(crate) async fn call(pipeline: &Pipeline, id: &str, arguments: &str, client:
     };
     let result = match (steps.batch_packing.read)(arguments, &bounds) {
         Ok(batch) => {
-            let done = run(pipeline, &batch.items, batch.concurrency, client).await;
+            let mut done = run(pipeline, &batch.items, batch.concurrency, client).await;
+            if let Some(budget) = &context.budget {
+                let made = truncation::fit(&mut done, budget, &client.owner, &steps.truncation);
+                for made in &made {
+                    tell(&context.log, made);
+                }
+            }
             batch_packing::packed(done, &steps.batch_packing, &steps.is_error)
         }
         Err(words) => {
@@ -40,8 +48,16 @@ pub(crate) async fn call(pipeline: &Pipeline, id: &str, arguments: &str, client:
     Reply::ok(envelope::result(id, &own_result(result, client, &context.me_json)))
 }
 
+/// One line for each result that was cut.
+fn tell(log: &Log, made: &truncation::Made) {
+    let line = log.event("truncated").text("call_id", &made.call_id);
+    let line = line.number("bytes_before", made.bytes_before as i128);
+    let line = line.number("bytes_after", made.bytes_after as i128);
+    line.text("whole", if made.is_kept { "kept" } else { "not kept" }).write();
+}
+
 /// A result of the gateway itself, with what the client's revision demands.
-fn own_result(result: String, client: &Client, identity: &str) -> String {
+pub(super) fn own_result(result: String, client: &Client, identity: &str) -> String {
     let cell =
         Cell { upstream: client.revision, client: client.revision, kind: Kind::Success, identity };
     let splices = [
@@ -77,7 +93,7 @@ async fn one(
     let call_id = pipeline.context.call_id();
     if stopped.load(Ordering::Relaxed) {
         let failure = Failure::new(Cause::Skipped, "not called, as the batch was stopped before");
-        return Done { index, call_id, ended: Err(failure), elapsed_ms: 0 };
+        return Done { index, call_id, ended: Err(failure), elapsed_ms: 0, tells: String::new() };
     }
     let call =
         Call { route: "batch", tool: &item.tool, arguments: &item.arguments, others: "", client };
@@ -85,7 +101,8 @@ async fn one(
     if !(pipeline.context.steps.batch_packing.goes_on)(&ended.answer) {
         stopped.store(true, Ordering::Relaxed);
     }
-    Done { index, call_id, ended: ended.answer, elapsed_ms: ended.elapsed_ms }
+    let elapsed_ms = ended.elapsed_ms;
+    Done { index, call_id, ended: ended.answer, elapsed_ms, tells: String::new() }
 }
 
 /// The definition on one line, as it goes over the wire.

@@ -53,6 +53,8 @@ pub struct Done {
     pub ended: Result<Answer, Failure>,
     /// Milliseconds from its start to its end.
     pub elapsed_ms: u128,
+    /// What the budget of the batch has to say of it: members, each with a comma before it.
+    pub tells: String,
 }
 
 /// What a batch counts.
@@ -215,10 +217,11 @@ pub fn packed(done: Vec<Done>, steps: &Steps, flags: &is_error::Steps) -> String
         {
             answer.body = (flags.label)(std::mem::take(&mut answer.body), answer.kind);
         }
-        let tells = match &done.ended {
+        let mut tells = match &done.ended {
             Ok(answer) if success => format!("\"result\":{}", (steps.result)(&answer.body)),
             ended => (steps.failure)(ended),
         };
+        tells.push_str(&done.tells);
         entries.push((steps.entry)(&done, success, &tells));
         successes.push(success);
     }

@@ -225,13 +225,14 @@ impl Shot<'_> {
             let get = |name| json::get(line, name).unwrap_or_default();
             write!(text, " log {} {}", get("outcome"), get("cause")).unwrap();
         }
-        self.seen.insert(probe.into(), without_times(&without_ids(&text)));
+        self.seen.insert(probe.into(), without_times(&without_ids(&text, "call_id")));
     }
 }
 
-/// Ids of calls, by the order in which they first stand there.
-fn without_ids(text: &str) -> String {
-    let mut parts = text.split(r#""call_id":""#);
+/// Ids of this key, by the order in which they first stand there.
+pub(crate) fn without_ids(text: &str, key: &str) -> String {
+    let key = format!(r#""{key}":""#);
+    let mut parts = text.split(&key);
     let mut out = parts.next().unwrap().to_owned();
     let mut ids = Vec::new();
     for part in parts {
@@ -240,12 +241,12 @@ fn without_ids(text: &str) -> String {
         if at == ids.len() {
             ids.push(id);
         }
-        write!(out, r#""call_id":"{at}"{rest}"#).unwrap();
+        write!(out, r#"{key}{at}"{rest}"#).unwrap();
     }
     out
 }
 
-fn without_times(text: &str) -> String {
+pub(crate) fn without_times(text: &str) -> String {
     let mut parts = text.split("\"elapsed_ms\":");
     let mut out = parts.next().unwrap().to_owned();
     for part in parts {
@@ -271,6 +272,10 @@ async fn each_fault_shows_and_stays_on_its_route() {
             .map(|(probe, _)| probe.as_str())
             .collect();
         writeln!(table, "{} ({}): {differ:?}", fault.name, fault.surface).unwrap();
+        if ["mutators", "truncation"].contains(&fault.surface) {
+            assert!(differ.is_empty(), "{} shows where its surface is off: {differ:?}", fault.name);
+            continue;
+        }
         assert!(!differ.is_empty(), "{} does not show", fault.name);
         let strays = match fault.surface {
             "batch-packing" => "flat",

@@ -14,6 +14,8 @@ mod lifecycle;
 mod limits;
 mod listing;
 mod pairs;
+mod shaping;
+mod shaping_faults;
 mod stdio;
 mod support;
 mod third_party;

@@ -4,7 +4,7 @@ use crate::failure::Cause;
 const BOUNDS: Bounds = Bounds { calls: 2, concurrency: 4 };
 
 fn done(index: usize, ended: Result<Answer, Failure>) -> Done {
-    Done { index, call_id: format!("c{index}"), ended, elapsed_ms: 1 }
+    Done { index, call_id: format!("c{index}"), ended, elapsed_ms: 1, tells: String::new() }
 }
 
 fn answer(kind: Kind, body: &str) -> Answer {

@@ -47,10 +47,7 @@ impl Faults {
         }
         let (blind, pairs): (Vec<_>, Vec<_>) =
             pairs.into_iter().partition(|(_, promise)| promise.blind.is_some());
-        for (fault, promise) in blind {
-            let why = promise.blind.as_deref().unwrap_or_default();
-            output::print(&format!("blind   {:<44} {why}\n", fault.name));
-        }
+        output::print(&unseen(&blind));
         let options = options(&loaded)?;
         prove(&options, &pairs, self.names.is_empty()).await
     }
@@ -123,6 +120,23 @@ fn options(loaded: &catalogue::Loaded) -> Result<Options, EngineError> {
             running: None,
         },
     })
+}
+
+/// Faults that no check can see yet, counted by the reason.
+fn unseen(blind: &[Pair<'_>]) -> String {
+    let mut reasons: Vec<(&str, Vec<&str>)> = Vec::new();
+    for (fault, promise) in blind {
+        let why = promise.blind.as_deref().unwrap_or_default();
+        match reasons.iter_mut().find(|(known, _)| *known == why) {
+            Some((_, names)) => names.push(fault.name),
+            None => reasons.push((why, vec![fault.name])),
+        }
+    }
+    let line = |(why, names): (&str, Vec<&str>)| match names.as_slice() {
+        [only] => format!("unseen  {only:<44} {why}\n"),
+        many => format!("unseen  {:<44} {why}\n", format!("{} faults", many.len())),
+    };
+    reasons.into_iter().map(line).collect()
 }
 
 async fn prove(options: &Options, pairs: &[Pair<'_>], all: bool) -> Done {

@@ -126,6 +126,11 @@ fn typed_part(result: &[u8]) -> Option<&[u8]> {
 }
 
 fn judged(what: &str, outcome: &SchemaOutcome, revision: Revision) -> Judged {
+    if let SchemaOutcome::Unknown(why) = outcome {
+        // Nobody is blamed for what no validator can hold; the envelope was judged all the same.
+        let message = format!("{what} could not be held against its schema: {why}");
+        return Judged::holding(Fidelity::Intact, &message);
+    }
     let errors = outcome.errors();
     let Some(first) = errors.first().filter(|_| outcome.is_invalid()) else {
         return Judged::intact();

@@ -35,13 +35,15 @@ enum Health {
 pub(super) struct Shift<'a> {
     options: &'a Options,
     sender: UnboundedSender<Event>,
+    /// Scenarios of which a cell was judged.
+    judged: HashSet<usize>,
     /// What was fired.
     pub(super) totals: Totals,
 }
 
 impl<'a> Shift<'a> {
     pub(super) fn new(options: &'a Options, sender: UnboundedSender<Event>) -> Self {
-        Self { options, sender, totals: Totals::default() }
+        Self { options, sender, judged: HashSet::new(), totals: Totals::default() }
     }
 
     /// Runs it.
@@ -215,6 +217,7 @@ impl<'a> Shift<'a> {
 
     fn outcome(&mut self, launch: &str, cell: &Cell, outcome: Outcome) {
         let scenario = &self.options.catalogue.scenarios[cell.scenario];
+        self.judged.insert(cell.scenario);
         self.totals.cells += 1;
         self.totals.calls += outcome.calls;
         self.totals.deadlines += outcome.deadlines;
@@ -259,9 +262,9 @@ impl<'a> Shift<'a> {
         }
     }
 
-    /// Tells the scenarios of a launch that did not come to its end.
+    /// Tells the scenarios that a launch did not come to before its end.
     pub(super) fn never_run(&self, plan: &LaunchPlan, why: &str) {
-        let mut seen = HashSet::new();
+        let mut seen = self.judged.clone();
         for cell in plan.cells.iter().filter(|cell| seen.insert(cell.scenario)) {
             let scenario = self.scenario(cell);
             self.tell(Event::Untested(Untested {

@@ -10,6 +10,7 @@
 //! * [`mod@compare`] tells how a value differs between the legs, on three levels.
 //! * [`schema`] validates results against the schemas of MCP and of the tools themselves.
 //! * [`marker`] makes values that are recognised anywhere, and finds them in any coding.
+//! * [`formats`] reads what audit exports and sinks carry, and judges its escaping.
 //! * [`fidelity`] and [`verdict`] are the words for what was found.
 //!
 //! Nothing here trusts its input. No bytes make it panic, no nesting makes it recurse, and every
@@ -18,6 +19,7 @@
 
 pub mod compare;
 pub mod fidelity;
+pub mod formats;
 pub mod marker;
 pub mod number;
 pub mod pointer;

@@ -9,6 +9,7 @@ use birdstrike_wire::meta::Implementation;
 
 use crate::families::Family;
 use crate::plan::Encoding;
+use crate::resources::ResourceSpec;
 
 /// Everything that a canary needs to know before it starts.
 #[derive(Clone, Debug)]
@@ -32,6 +33,12 @@ pub struct UpstreamSpec {
     pub revisions: Vec<Revision>,
     /// Its tools, listed in this order on one page.
     pub tools: Vec<ToolSpec>,
+    /// Its resources, listed in this order on one page. Without any, and without templates, it does
+    /// not have the capability.
+    pub resources: Vec<ResourceSpec>,
+    /// Raw `ResourceTemplate` objects, listed on one page. What they expand to is read only if it
+    /// stands among the resources.
+    pub resource_templates: Vec<String>,
     /// Whether it mints an `Mcp-Session-Id` in handshake revisions (R-HTTP-28).
     pub sessions: bool,
     /// How it answers whatever no plan was made for.
@@ -84,12 +91,14 @@ impl Default for Limits {
 }
 
 impl UpstreamSpec {
-    /// An upstream with the built-in tools, without sessions, answering in JSON.
+    /// An upstream with the built-in tools and nothing else, without sessions, answering in JSON.
     pub fn new(name: impl Into<String>, revisions: &[Revision]) -> Self {
         Self {
             name: name.into(),
             revisions: revisions.to_vec(),
             tools: crate::builtin_tools(),
+            resources: Vec::new(),
+            resource_templates: Vec::new(),
             sessions: false,
             encoding: Encoding::Json,
         }

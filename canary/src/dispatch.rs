@@ -77,6 +77,12 @@ impl Desk<'_> {
         match (&*request.method, revision.era()) {
             ("tools/call", _) => self.call(request, revision),
             ("tools/list", _) => self.list(request, revision),
+            ("resources/list" | "resources/templates/list", _) if self.upstream.resources.any() => {
+                self.list_resources(request, revision)
+            }
+            ("resources/read", _) if self.upstream.resources.any() => {
+                self.read_resource(request, revision)
+            }
             ("initialize", Era::Handshake) => self.initialize(request, revision),
             ("initialize", Era::Stateless) if request.meta_version.is_none() => {
                 // Whoever shakes hands does not know the statuses of 2026-07-28; some clients read
@@ -105,18 +111,31 @@ impl Desk<'_> {
         if asked.is_none() {
             return invalid(request, revision, "`protocolVersion` is missing or no string");
         }
-        let result = lifecycle::initialized(revision, self.identity);
+        let result = lifecycle::initialized(self.upstream, revision, self.identity);
         Reply { agreed: Some(revision), ..self.result(request, &result) }
     }
 
     fn list(&self, request: &Request<'_>, revision: Revision) -> Reply {
         // All tools are on the first page, so no cursor was ever handed out (R-ERR-23).
-        match request.params.and_then(|p| json::get(p, "cursor")) {
-            None | Some("null") => {
-                self.result(request, &lifecycle::listed(self.upstream, revision, self.identity))
-            }
-            Some(_) => invalid(request, revision, "unknown cursor"),
+        if !request.is_first_page() {
+            return invalid(request, revision, "unknown cursor");
         }
+        self.listed(request, revision, "tools", &self.upstream.listing, None)
+    }
+
+    /// A result of one array, with what the revision adds to those that may be kept (R-CACHE-01).
+    pub(crate) fn listed(
+        &self,
+        request: &Request<'_>,
+        revision: Revision,
+        member: &str,
+        array: &str,
+        next: Option<&str>,
+    ) -> Reply {
+        let next =
+            next.map_or_else(String::new, |next| format!(",\"nextCursor\":{}", json::quote(next)));
+        let member = format!("\"{member}\":{array}{next}");
+        self.result(request, &lifecycle::kept(&member, revision, self.identity))
     }
 
     fn call(&self, request: &Request<'_>, revision: Revision) -> Reply {
@@ -126,12 +145,17 @@ impl Desk<'_> {
         let Some(tool) = self.upstream.tool(name) else {
             return invalid(request, revision, &format!("Unknown tool: {name}"));
         };
+        self.planned(request, || self.builtin(tool.family, request, revision))
+    }
+
+    /// The answer of the plan for the request's nonce; without one that of the upstream itself.
+    pub(crate) fn planned(&self, request: &Request<'_>, own: impl FnOnce() -> Reply) -> Reply {
         let plan = request.nonce.as_deref().and_then(|nonce| self.script.find(nonce));
         let Some(plan) = plan else {
-            return self.builtin(tool.family, request, revision);
+            return own();
         };
         let content = match &plan.answer {
-            Answer::Builtin => self.builtin(tool.family, request, revision).content,
+            Answer::Builtin => own().content,
             Answer::Rendered { member, body } => {
                 Content::Message(message::enveloped(request.id, member, body).into())
             }
@@ -159,7 +183,8 @@ impl Desk<'_> {
     }
 }
 
-fn invalid(request: &Request<'_>, revision: Revision, why: &str) -> Reply {
+/// -32602 with the reason.
+pub(crate) fn invalid(request: &Request<'_>, revision: Revision, why: &str) -> Reply {
     let error = error_object(codes::INVALID_PARAMS, why, None);
     let status = codes::http_status(revision, codes::INVALID_PARAMS);
     Reply::error(Some(request.id), &error, status)

@@ -41,6 +41,7 @@ mod pieces;
 mod plan;
 mod reception;
 mod request;
+mod resources;
 mod script;
 mod sessions;
 mod shared;
@@ -60,5 +61,6 @@ pub use plan::{
     Answer, Delivery, Encoding, Ending, FILL, Framing, ID, LARGEST, LineEnd, Oversized, Plan,
     SseStyle,
 };
+pub use resources::{Contents, ResourceSpec};
 pub use script::Script;
 pub use stdio::serve_stdio;

@@ -12,6 +12,7 @@ use crate::dispatch::{Desk, Reply};
 use crate::lifecycle::{self, Decided};
 use crate::notes::{self, Note};
 use crate::request::{self, Incoming, Request};
+use crate::resources;
 use crate::sessions::Session;
 
 /// What a client told apart from the message itself.
@@ -49,6 +50,7 @@ pub(crate) struct Received {
     pub(crate) method: Cow<'static, str>,
     pub(crate) revision: Option<Revision>,
     pub(crate) nonce: Option<Arc<str>>,
+    pub(crate) uri: Option<Arc<str>>,
     pub(crate) notes: Vec<Note>,
     pub(crate) reply: Reply,
 }
@@ -106,7 +108,8 @@ fn answered(
     } else {
         Reply::accepted()
     };
-    Received { method: request.method, revision, nonce: request.nonce, notes, reply }
+    let uri = resources::uri_of(&request).map(|uri| uri.as_ref().into());
+    Received { method: request.method, revision, nonce: request.nonce, uri, notes, reply }
 }
 
 fn has_sessions(revision: Revision) -> bool {
@@ -114,7 +117,7 @@ fn has_sessions(revision: Revision) -> bool {
 }
 
 fn unread(reply: Reply, notes: Vec<Note>) -> Received {
-    Received { method: Cow::Borrowed(""), revision: None, nonce: None, notes, reply }
+    Received { method: Cow::Borrowed(""), revision: None, nonce: None, uri: None, notes, reply }
 }
 
 /// A session that is not open (R-HTTP-28). One that was never minted here is served all the same;

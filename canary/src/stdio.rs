@@ -147,6 +147,7 @@ impl<W: AsyncWrite + Unpin + Send + 'static> Connection<W> {
                 revision: received.revision,
                 method: received.method,
                 nonce: received.nonce,
+                uri: received.uri,
                 request_headers: Headers::default(),
                 request: Capture::of(bytes, !cut),
                 received: Instant::now(),

@@ -10,6 +10,7 @@ use birdstrike_wire::{Era, Revision, json};
 use crate::config::UpstreamSpec;
 use crate::families::Family;
 use crate::plan::Encoding;
+use crate::resources::Resources;
 use crate::sessions::Sessions;
 
 /// An upstream as requests meet it.
@@ -20,6 +21,7 @@ pub(crate) struct Upstream {
     pub(crate) listing: String,
     pub(crate) sessions: Option<Sessions>,
     pub(crate) encoding: Encoding,
+    pub(crate) resources: Resources,
     revisions: Vec<Revision>,
     tools: HashMap<String, Tool>,
     /// What the last handshake over HTTP agreed on, as an index into `revisions`: all that is known
@@ -51,6 +53,7 @@ impl Upstream {
             listing,
             sessions: spec.sessions.then(Sessions::default),
             encoding: spec.encoding,
+            resources: Resources::new(spec.resources, spec.resource_templates),
             tools: spec.tools.into_iter().map(tool).collect(),
             revisions: spec.revisions,
             agreed: AtomicUsize::new(NOTHING_AGREED),

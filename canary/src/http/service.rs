@@ -46,6 +46,7 @@ impl Taken {
             method: Cow::Owned(method.to_string()),
             revision: None,
             nonce: None,
+            uri: None,
             notes: Vec::new(),
             reply,
         };
@@ -93,6 +94,7 @@ impl Service {
                 revision: taken.received.revision,
                 method: taken.received.method,
                 nonce: taken.received.nonce,
+                uri: taken.received.uri,
                 // Copied, as what was read would keep the whole buffer of the connection alive.
                 request: Capture::of(Bytes::copy_from_slice(&taken.body), true),
                 request_headers: Headers::from(&head.headers),

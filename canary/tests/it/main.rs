@@ -12,6 +12,7 @@ mod framing;
 mod hostile;
 mod journal;
 mod odd;
+mod resources;
 mod revisions;
 mod rmcp;
 mod stdio;

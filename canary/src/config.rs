@@ -9,6 +9,7 @@ use birdstrike_wire::meta::Implementation;
 
 use crate::families::Family;
 use crate::plan::Encoding;
+use crate::prompts::PromptSpec;
 use crate::resources::ResourceSpec;
 
 /// Everything that a canary needs to know before it starts.
@@ -39,6 +40,8 @@ pub struct UpstreamSpec {
     /// Raw `ResourceTemplate` objects, listed on one page. What they expand to is read only if it
     /// stands among the resources.
     pub resource_templates: Vec<String>,
+    /// Its prompts, listed in this order on one page; without any it does not have the capability.
+    pub prompts: Vec<PromptSpec>,
     /// Whether it mints an `Mcp-Session-Id` in handshake revisions (R-HTTP-28).
     pub sessions: bool,
     /// How it answers whatever no plan was made for.
@@ -99,6 +102,7 @@ impl UpstreamSpec {
             tools: crate::builtin_tools(),
             resources: Vec::new(),
             resource_templates: Vec::new(),
+            prompts: Vec::new(),
             sessions: false,
             encoding: Encoding::Json,
         }

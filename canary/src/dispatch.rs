@@ -80,6 +80,12 @@ impl Desk<'_> {
             ("resources/list" | "resources/templates/list", _) if self.upstream.resources.any() => {
                 self.list_resources(request, revision)
             }
+            ("prompts/list", _) if !self.upstream.prompts.is_empty() => {
+                self.list_prompts(request, revision)
+            }
+            ("prompts/get", _) if !self.upstream.prompts.is_empty() => {
+                self.get_prompt(request, revision)
+            }
             ("resources/read", _) if self.upstream.resources.any() => {
                 self.read_resource(request, revision)
             }
@@ -174,7 +180,7 @@ impl Desk<'_> {
     }
 
     /// A result at status 200, in the upstream's usual encoding.
-    fn result(&self, request: &Request<'_>, result: &str) -> Reply {
+    pub(crate) fn result(&self, request: &Request<'_>, result: &str) -> Reply {
         Reply {
             content: Content::Message(envelope::result(request.id, result).into()),
             delivery: Delivery::of(self.upstream.encoding),

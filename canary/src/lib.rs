@@ -39,6 +39,7 @@ mod message;
 mod notes;
 mod pieces;
 mod plan;
+mod prompts;
 mod reception;
 mod request;
 mod resources;
@@ -61,6 +62,7 @@ pub use plan::{
     Answer, Delivery, Encoding, Ending, FILL, Framing, ID, LARGEST, LineEnd, Oversized, Plan,
     SseStyle,
 };
+pub use prompts::{PromptMessage, PromptSpec};
 pub use resources::{Contents, ResourceSpec};
 pub use script::Script;
 pub use stdio::serve_stdio;

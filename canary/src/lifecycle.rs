@@ -86,7 +86,8 @@ pub(crate) const RESOURCE_NOT_FOUND: i64 = -32002;
 /// The members of the capabilities object: tools always, the others where there is something.
 fn capabilities(upstream: &Upstream) -> String {
     let resources = if upstream.resources.any() { ",\"resources\":{}" } else { "" };
-    format!("\"tools\":{{}}{resources}")
+    let prompts = if upstream.prompts.is_empty() { "" } else { ",\"prompts\":{}" };
+    format!("\"tools\":{{}}{resources}{prompts}")
 }
 
 /// The result of `initialize`.

@@ -43,7 +43,7 @@ pub(crate) struct Request<'a> {
     pub(crate) uri: Option<Cow<'a, str>>,
     /// `params.cursor` as it is written.
     pub(crate) cursor: Option<&'a str>,
-    /// `params.arguments.nonce` of a tool call; of a read the nonce in its URI.
+    /// `params.arguments.nonce` of a tool call or a prompt; of a read the nonce in its URI.
     pub(crate) nonce: Option<Arc<str>>,
 }
 
@@ -136,7 +136,7 @@ fn request<'a>(envelope: &Envelope<'a>) -> Request<'a> {
     let version = request.meta.iter().rfind(|member| member.is(meta::PROTOCOL_VERSION));
     request.meta_version = version.and_then(|member| string(member.value));
     request.nonce = match &*request.method {
-        "tools/call" => {
+        "tools/call" | "prompts/get" => {
             let nonce = request.arguments.and_then(|arguments| json::get(arguments, "nonce"));
             nonce.and_then(string).map(Into::into)
         }

@@ -10,6 +10,7 @@ use birdstrike_wire::{Era, Revision, json};
 use crate::config::UpstreamSpec;
 use crate::families::Family;
 use crate::plan::Encoding;
+use crate::prompts::PromptSpec;
 use crate::resources::Resources;
 use crate::sessions::Sessions;
 
@@ -22,6 +23,7 @@ pub(crate) struct Upstream {
     pub(crate) sessions: Option<Sessions>,
     pub(crate) encoding: Encoding,
     pub(crate) resources: Resources,
+    pub(crate) prompts: Vec<PromptSpec>,
     revisions: Vec<Revision>,
     tools: HashMap<String, Tool>,
     /// What the last handshake over HTTP agreed on, as an index into `revisions`: all that is known
@@ -53,6 +55,7 @@ impl Upstream {
             listing,
             sessions: spec.sessions.then(Sessions::default),
             encoding: spec.encoding,
+            prompts: spec.prompts,
             resources: Resources::new(spec.resources, spec.resource_templates),
             tools: spec.tools.into_iter().map(tool).collect(),
             revisions: spec.revisions,

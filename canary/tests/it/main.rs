@@ -12,6 +12,7 @@ mod framing;
 mod hostile;
 mod journal;
 mod odd;
+mod prompts;
 mod resources;
 mod revisions;
 mod rmcp;

@@ -3,6 +3,7 @@
 use birdstrike_wire::envelope::{self, error_object};
 use birdstrike_wire::{Era, Revision, codes, json};
 use bytes::Bytes;
+use tokio::sync::mpsc::UnboundedReceiver;
 
 use crate::lifecycle::{self, Decided};
 use crate::message;
@@ -30,6 +31,8 @@ pub(crate) enum Content {
     Message(Text),
     /// Bytes as they are.
     Raw(Bytes),
+    /// A stream of messages that belong to no request.
+    Announcements(UnboundedReceiver<String>),
 }
 
 impl Reply {
@@ -122,11 +125,16 @@ impl Desk<'_> {
     }
 
     fn list(&self, request: &Request<'_>, revision: Revision) -> Reply {
-        // All tools are on the first page, so no cursor was ever handed out (R-ERR-23).
-        if !request.is_first_page() {
+        let tools = self.upstream.tools();
+        let cursor = match request.cursor.filter(|_| !request.is_first_page()) {
+            None => Ok(None),
+            Some(raw) => serde_json::from_str::<String>(raw).map(Some),
+        };
+        let page = cursor.ok().and_then(|cursor| tools.page(cursor.as_deref()));
+        let Some((page, next)) = page else {
             return invalid(request, revision, "unknown cursor");
-        }
-        self.listed(request, revision, "tools", &self.upstream.listing, None)
+        };
+        self.listed(request, revision, "tools", page, next.as_deref())
     }
 
     /// A result of one array, with what the revision adds to those that may be kept (R-CACHE-01).

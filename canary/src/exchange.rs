@@ -173,6 +173,12 @@ impl Entry {
         }
     }
 
+    /// Records and counts bytes that go on the wire as they are, and belong to no response.
+    pub(crate) fn add(&mut self, bytes: &Bytes) {
+        self.record(bytes, b"");
+        self.sent(bytes.len());
+    }
+
     /// Counts bytes that go on the wire.
     pub(crate) fn sent(&mut self, bytes: usize) {
         self.wire_bytes += bytes as u64;

@@ -84,17 +84,20 @@ pub(crate) fn unknown_method(method: &str) -> String {
 pub(crate) const RESOURCE_NOT_FOUND: i64 = -32002;
 
 /// The members of the capabilities object: tools always, the others where there is something.
-fn capabilities(upstream: &Upstream) -> String {
+fn capabilities(upstream: &Upstream, era: Era) -> String {
+    // At 2026-07-28 changes are told to subscribers alone, and there are none to subscribe to here.
+    let told = upstream.listeners.is_some() && era == Era::Handshake;
+    let tools = if told { "\"listChanged\":true" } else { "" };
     let resources = if upstream.resources.any() { ",\"resources\":{}" } else { "" };
     let prompts = if upstream.prompts.is_empty() { "" } else { ",\"prompts\":{}" };
-    format!("\"tools\":{{}}{resources}{prompts}")
+    format!("\"tools\":{{{tools}}}{resources}{prompts}")
 }
 
 /// The result of `initialize`.
 pub(crate) fn initialized(upstream: &Upstream, revision: Revision, identity: &str) -> String {
     format!(
         "{{\"protocolVersion\":\"{revision}\",\"capabilities\":{{{}}},\"serverInfo\":{identity}}}",
-        capabilities(upstream)
+        capabilities(upstream, Era::Handshake)
     )
 }
 
@@ -105,7 +108,7 @@ pub(crate) fn discovered(upstream: &Upstream, identity: &str) -> String {
         "{{\"resultType\":\"complete\",\"supportedVersions\":{},\"capabilities\":{{{},\
          \"extensions\":{{\"{}\":{{}}}}}},{CACHING},\"_meta\":{}}}",
         upstream.supported(),
-        capabilities(upstream),
+        capabilities(upstream, Era::Stateless),
         meta::TASKS_EXTENSION,
         server_meta(identity)
     )
@@ -122,7 +125,8 @@ pub(crate) fn kept(members: &str, revision: Revision, identity: &str) -> String 
     }
 }
 
-/// What is listed never changes while a canary runs, and is the same for everybody (R-CACHE-01).
+/// What is listed stays as it is unless a scenario swaps it, and is the same for everybody
+/// (R-CACHE-01).
 const CACHING: &str = "\"ttlMs\":60000,\"cacheScope\":\"public\"";
 
 /// The `_meta` of a result that says who answered (R-BASE-15).

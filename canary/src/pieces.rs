@@ -104,6 +104,15 @@ impl Pieces {
         }
     }
 
+    /// All bytes at once, for what is short and held anyway. Filling is left out.
+    pub(crate) fn into_bytes(self) -> Bytes {
+        let bytes = self.0.iter().map(|piece| match piece {
+            Piece::Frame(bytes) | Piece::Text(bytes) | Piece::Break(bytes) => &bytes[..],
+            Piece::Fill { .. } => &[],
+        });
+        bytes.collect::<Vec<_>>().concat().into()
+    }
+
     /// Bytes that are still to be sent.
     pub(crate) fn len(&self) -> u64 {
         self.0.iter().map(Piece::len).sum()

@@ -24,6 +24,12 @@ pub(crate) fn frame(text: Text, style: &SseStyle) -> Pieces {
     pieces
 }
 
+/// A message that belongs to no request, as one event.
+pub(crate) fn announced(message: &str) -> Bytes {
+    let pieces = frame(Text::from(message.to_owned()), &SseStyle::default());
+    pieces.into_bytes()
+}
+
 /// What stands before the first byte of the message.
 fn before(style: &SseStyle) -> String {
     let end = style.line_end.as_str();

@@ -12,6 +12,7 @@ use birdstrike_wire::{Envelope, json};
 use bytes::Bytes;
 use tokio::io::{AsyncRead, AsyncWrite, AsyncWriteExt};
 use tokio::sync::Mutex;
+use tokio::sync::mpsc::UnboundedReceiver;
 use tokio::task::JoinSet;
 use tokio_util::sync::CancellationToken;
 
@@ -73,6 +74,7 @@ where
     let mut lines = Lines::new(reader, shared.limits.request);
     let mut connection = Connection::new(Arc::clone(shared), Arc::clone(upstream), writer);
     let hung_up = connection.hung_up.clone();
+    let mut announced = upstream.listeners.as_ref().map(|listeners| listeners.listen(None));
     loop {
         let may_read = connection.answers.len() < AT_A_TIME;
         tokio::select! {
@@ -80,6 +82,7 @@ where
             () = shared.stopping.cancelled() => break,
             () = hung_up.cancelled() => break,
             Some(done) = connection.answers.join_next() => connection.forget(done),
+            Some(message) = next_of(&mut announced) => connection.announce(message),
             line = lines.next(), if may_read => {
                 let Some(line) = line? else {
                     connection.finish().await;
@@ -165,6 +168,22 @@ impl<W: AsyncWrite + Unpin + Send + 'static> Connection<W> {
         self.answers.spawn(async move {
             answer.answer(received.reply, entry).await;
             id
+        });
+    }
+
+    /// Writes what belongs to no request, if the client shook hands.
+    fn announce(&mut self, message: String) {
+        if !matches!(self.session, Some(Session::Open(_))) {
+            return;
+        }
+        let (pieces, _) = frame(Content::Message(message.into()));
+        let out = Arc::clone(&self.out);
+        self.answers.spawn(async move {
+            let mut out = out.lock().await;
+            // Whoever is gone hears nothing; the next answer finds it out.
+            let written = out.write_all(&pieces.into_bytes()).await;
+            let _ = written.and(out.flush().await);
+            String::new()
         });
     }
 
@@ -255,10 +274,18 @@ async fn wait(delivery: &Delivery) {
     }
 }
 
+/// The next announcement; never any for those who do not listen.
+async fn next_of(announced: &mut Option<UnboundedReceiver<String>>) -> Option<String> {
+    match announced {
+        Some(messages) => messages.recv().await,
+        None => std::future::pending().await,
+    }
+}
+
 /// The line of an answer.
 fn frame(content: Content) -> (Pieces, MessageIs) {
     let (mut pieces, message) = match content {
-        Content::Nothing => (Pieces::default(), MessageIs::Unknown),
+        Content::Nothing | Content::Announcements(_) => (Pieces::default(), MessageIs::Unknown),
         Content::Message(text) => (Pieces::of(on_one_line(text)), MessageIs::Inside),
         Content::Raw(bytes) => {
             let mut pieces = Pieces::default();

@@ -7,10 +7,12 @@ use std::time::Duration;
 
 use bytes::Bytes;
 use hyper::body::{Body, Frame, SizeHint};
+use tokio::sync::mpsc::UnboundedReceiver;
 use tokio::time::Sleep;
 
 use super::flush::Flushes;
 use crate::emit::Emitter;
+use crate::sse;
 
 /// What breaks the connection under an answer. It never reaches a client as text.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
@@ -24,7 +26,7 @@ pub(crate) enum Broken {
 }
 
 /// What comes after the last byte.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Debug)]
 pub(crate) enum Then {
     /// The end of the body.
     End,
@@ -32,6 +34,8 @@ pub(crate) enum Then {
     Cut,
     /// Comments without end, with this pause between them.
     Comments(Duration),
+    /// Announcements, each an event of its own, until the canary stops.
+    Announcements(UnboundedReceiver<String>),
 }
 
 /// The body of an answer.
@@ -97,21 +101,30 @@ impl Body for AnswerBody {
             self.pause(pause);
             return Poll::Ready(Some(Ok(Frame::data(bytes))));
         }
-        match self.then {
+        match &mut self.then {
             Then::End => Poll::Ready(None),
             Then::Cut => self.poll_cut(cx),
             Then::Comments(every) => {
+                let every = *every;
                 self.pause(every);
                 let comment = Bytes::from_static(b": still here\n\n");
-                self.emitter.entry().record(&comment, b"");
-                self.emitter.entry().sent(comment.len());
+                self.emitter.entry().add(&comment);
                 Poll::Ready(Some(Ok(Frame::data(comment))))
+            }
+            Then::Announcements(messages) => {
+                let Some(message) = ready!(messages.poll_recv(cx)) else {
+                    self.emitter.entry().finish(true);
+                    return Poll::Ready(None);
+                };
+                let event = sse::announced(&message);
+                self.emitter.entry().add(&event);
+                Poll::Ready(Some(Ok(Frame::data(event))))
             }
         }
     }
 
     fn is_end_stream(&self) -> bool {
-        self.then == Then::End && self.emitter.is_done()
+        matches!(self.then, Then::End) && self.emitter.is_done()
     }
 
     fn size_hint(&self) -> SizeHint {

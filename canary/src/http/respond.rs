@@ -31,6 +31,10 @@ pub(crate) async fn respond(
     wait(service, &delivery).await?;
     let endless = matches!(delivery.ending, Ending::EndlessComments { .. });
     let has_body = endless || !matches!(content, Content::Nothing);
+    let (content, then) = match content {
+        Content::Announcements(messages) => (Content::Nothing, Then::Announcements(messages)),
+        content => (content, Then::End),
+    };
     let (pieces, message) = match content {
         _ if endless => (Pieces::default(), MessageIs::Unknown),
         content => frame(content, &delivery),
@@ -38,7 +42,7 @@ pub(crate) async fn respond(
     let status = StatusCode::from_u16(delivery.status).unwrap_or(StatusCode::INTERNAL_SERVER_ERROR);
     let headers = headers(&delivery, own, has_body);
     entry.begin(Some(status.as_u16()), Headers::from(&headers), message);
-    let body = body(service, pieces, &delivery, entry);
+    let body = body(service, pieces, then, &delivery, entry);
     let mut response = Response::new(body);
     *response.status_mut() = status;
     *response.headers_mut() = headers;
@@ -67,7 +71,9 @@ async fn wait(service: &Service, delivery: &Delivery) -> Result<(), Broken> {
 /// The body of an answer, and where in it the JSON-RPC response stands.
 fn frame(content: Content, delivery: &Delivery) -> (Pieces, MessageIs) {
     match (content, delivery.encoding) {
-        (Content::Nothing, _) => (Pieces::default(), MessageIs::Unknown),
+        (Content::Nothing | Content::Announcements(_), _) => {
+            (Pieces::default(), MessageIs::Unknown)
+        }
         (Content::Raw(bytes), _) => {
             let mut pieces = Pieces::default();
             pieces.push(Piece::Frame(bytes));
@@ -117,7 +123,13 @@ fn put_last(planned: &[(String, String)], headers: &mut HeaderMap) {
     headers.extend(planned);
 }
 
-fn body(service: &Service, pieces: Pieces, delivery: &Delivery, entry: Entry) -> AnswerBody {
+fn body(
+    service: &Service,
+    pieces: Pieces,
+    mut then: Then,
+    delivery: &Delivery,
+    entry: Entry,
+) -> AnswerBody {
     let announced = delivery.framing == Framing::ContentLength && !delivery.gzip;
     let mut emitter = Emitter::new(pieces, entry);
     if delivery.gzip && !emitter.is_done() {
@@ -126,7 +138,7 @@ fn body(service: &Service, pieces: Pieces, delivery: &Delivery, entry: Entry) ->
     if delivery.encoding == Encoding::Sse {
         emitter = emitter.in_steps_of(delivery.sse.chunk);
     }
-    let (mut pause, mut then) = (Duration::ZERO, Then::End);
+    let mut pause = Duration::ZERO;
     match delivery.ending {
         Ending::Whole | Ending::CloseBeforeHeaders | Ending::NeverAnswer => {}
         Ending::Drip { bytes, every } => {
@@ -142,10 +154,10 @@ fn body(service: &Service, pieces: Pieces, delivery: &Delivery, entry: Entry) ->
         }
         Ending::EndlessComments { every } => then = Then::Comments(every),
     }
-    if emitter.is_done() && then == Then::End {
+    if emitter.is_done() && matches!(then, Then::End) {
         emitter.entry().finish(true);
     }
-    let announced = announced && !matches!(then, Then::Comments(_));
+    let announced = announced && !matches!(then, Then::Comments(_) | Then::Announcements(_));
     let length = if announced { emitter.len() } else { None };
     AnswerBody::new(emitter, then, length, Arc::clone(&service.flushes)).paced(pause)
 }

@@ -5,9 +5,9 @@ use std::sync::Arc;
 use std::time::Instant;
 
 use birdstrike_wire::capture::Capture;
-use birdstrike_wire::codes;
 use birdstrike_wire::envelope::error_object;
-use birdstrike_wire::headers::MCP_SESSION_ID;
+use birdstrike_wire::headers::{MCP_PROTOCOL_VERSION, MCP_SESSION_ID};
+use birdstrike_wire::{Revision, codes};
 use bytes::Bytes;
 use http::header::ALLOW;
 use http::{HeaderMap, HeaderValue, Method, Request, Response};
@@ -17,10 +17,12 @@ use hyper::body::Incoming;
 use super::body::{AnswerBody, Broken};
 use super::flush::Flushes;
 use super::{gate, respond};
-use crate::dispatch::Reply;
+use crate::dispatch::{Content, Reply};
 use crate::exchange::{Entry, Exchange, Transport};
 use crate::headers::Headers;
+use crate::plan::{Delivery, Encoding};
 use crate::reception::{self, Client, Received, header};
+use crate::sessions::Session;
 use crate::shared::Shared;
 use crate::upstream::Upstream;
 
@@ -80,6 +82,7 @@ impl Service {
             (None, Some(upstream)) if head.method == Method::DELETE => {
                 delete(upstream, &head.headers)
             }
+            (None, Some(upstream)) if head.method == Method::GET => get(upstream, &head.headers),
             (None, Some(upstream)) => not_allowed(upstream, &head.method),
         };
         let mut reply = taken.received.reply;
@@ -158,10 +161,38 @@ fn delete(upstream: &Upstream, headers: &HeaderMap) -> Taken {
     Taken::without_message(&Method::DELETE, reply)
 }
 
+/// Opens a stream for what belongs to no request, in handshake revisions and where there is
+/// anything to hear.
+fn get(upstream: &Upstream, headers: &HeaderMap) -> Taken {
+    let newest = header(headers, MCP_PROTOCOL_VERSION) == Some(Revision::V2026_07_28.as_str());
+    let Some(listeners) = upstream.listeners.as_ref().filter(|_| !newest) else {
+        return not_allowed(upstream, &Method::GET);
+    };
+    let session = session(upstream, headers);
+    let known = upstream.sessions.as_ref().zip(session);
+    if known.is_some_and(|(sessions, id)| sessions.look_up(id) == Session::Ended) {
+        return Taken::without_message(&Method::GET, refused("the session has ended", 404));
+    }
+    let messages = listeners.listen(session.map(str::to_owned));
+    let delivery = Delivery::of(Encoding::Sse);
+    let content = Content::Announcements(messages);
+    Taken::without_message(&Method::GET, Reply { content, delivery, agreed: None })
+}
+
+/// The session that a request names, where there are sessions.
+fn session<'h>(upstream: &Upstream, headers: &'h HeaderMap) -> Option<&'h str> {
+    upstream.sessions.as_ref().and_then(|_| header(headers, MCP_SESSION_ID))
+}
+
 /// There is no stream to open with GET, and nothing else to do.
 fn not_allowed(upstream: &Upstream, method: &Method) -> Taken {
     let mut taken = Taken::without_message(method, Reply::empty(405));
-    let allowed = if upstream.sessions.is_some() { "POST, DELETE" } else { "POST" };
+    let allowed = match (upstream.listeners.is_some(), upstream.sessions.is_some()) {
+        (false, false) => "POST",
+        (false, true) => "POST, DELETE",
+        (true, false) => "GET, POST",
+        (true, true) => "GET, POST, DELETE",
+    };
     taken.own.insert(ALLOW, HeaderValue::from_static(allowed));
     taken
 }

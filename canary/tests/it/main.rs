@@ -11,6 +11,7 @@ mod families;
 mod framing;
 mod hostile;
 mod journal;
+mod listing;
 mod odd;
 mod prompts;
 mod resources;

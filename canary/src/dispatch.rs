@@ -11,6 +11,7 @@ use crate::pieces::Text;
 use crate::plan::{Answer, Delivery, ID};
 use crate::request::Request;
 use crate::script::Script;
+use crate::stages;
 use crate::upstream::Upstream;
 
 /// What is sent back.
@@ -159,11 +160,16 @@ impl Desk<'_> {
         let Some(tool) = self.upstream.tool(name) else {
             return invalid(request, revision, &format!("Unknown tool: {name}"));
         };
-        self.planned(request, || self.builtin(tool.family, request, revision))
+        self.planned(request, revision, || self.builtin(tool.family, request, revision))
     }
 
     /// The answer of the plan for the request's nonce; without one that of the upstream itself.
-    pub(crate) fn planned(&self, request: &Request<'_>, own: impl FnOnce() -> Reply) -> Reply {
+    pub(crate) fn planned(
+        &self,
+        request: &Request<'_>,
+        revision: Revision,
+        own: impl FnOnce() -> Reply,
+    ) -> Reply {
         let plan = request.nonce.as_deref().and_then(|nonce| self.script.find(nonce));
         let Some(plan) = plan else {
             return own();
@@ -183,7 +189,7 @@ impl Desk<'_> {
                 }
             },
         };
-        let delivery = plan.delivery.clone();
+        let delivery = stages::ready(&plan.delivery, request, revision);
         Reply { content, delivery, agreed: None }
     }
 

@@ -150,6 +150,11 @@ impl Entry {
         }
     }
 
+    /// Where it is written.
+    pub(crate) fn journal(&self) -> Arc<Journal> {
+        Arc::clone(&self.journal)
+    }
+
     /// Says what the answer begins with.
     pub(crate) fn begin(&mut self, status: Option<u16>, headers: Headers, message: MessageIs) {
         self.status = status;

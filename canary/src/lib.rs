@@ -33,6 +33,7 @@ mod exchange;
 mod families;
 mod headers;
 mod http;
+mod in_flight;
 mod journal;
 mod lifecycle;
 mod listeners;
@@ -42,12 +43,14 @@ mod pieces;
 mod plan;
 mod prompts;
 mod reception;
+mod replies;
 mod request;
 mod resources;
 mod script;
 mod sessions;
 mod shared;
 mod sse;
+mod stages;
 mod stdio;
 mod toolset;
 mod upstream;
@@ -62,9 +65,10 @@ pub use journal::{Journal, KEPT_CALLS, KEPT_OTHERS};
 pub use notes::Note;
 pub use plan::{
     Answer, Delivery, Encoding, Ending, FILL, Framing, ID, LARGEST, LineEnd, Oversized, Plan,
-    SseStyle,
+    SseStyle, TOKEN,
 };
 pub use prompts::{PromptMessage, PromptSpec};
+pub use replies::Replied;
 pub use resources::{Contents, ResourceSpec};
 pub use script::Script;
 pub use stdio::serve_stdio;

@@ -95,7 +95,7 @@ impl Desk<'_> {
         let Some(prompt) = self.upstream.prompts.iter().find(|prompt| prompt.name == name) else {
             return invalid(request, revision, &format!("Unknown prompt: {name}"));
         };
-        self.planned(request, || {
+        self.planned(request, revision, || {
             let messages: Vec<String> =
                 prompt.messages.iter().map(PromptMessage::to_json).collect();
             let messages = format!("\"messages\":[{}]", messages.join(","));

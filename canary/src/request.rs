@@ -16,8 +16,8 @@ pub(crate) enum Incoming<'a> {
     Request(Request<'a>),
     /// Wants none.
     Notification(Request<'a>),
-    /// An answer of the client's own, to a question that the canary never asks.
-    Response,
+    /// An answer of the client's own, to a question that only a plan asks, with its raw id.
+    Response(&'a str),
     /// Cannot be served.
     Broken(Broken<'a>),
 }
@@ -73,7 +73,7 @@ pub(crate) fn read<'a>(bytes: &'a [u8], notes: &mut Vec<Note>) -> Incoming<'a> {
     match envelope.kind() {
         Kind::Request => Incoming::Request(request(&envelope)),
         Kind::Notification => Incoming::Notification(request(&envelope)),
-        Kind::Result | Kind::Error => Incoming::Response,
+        Kind::Result | Kind::Error => Incoming::Response(envelope.id().unwrap_or("null")),
         Kind::Broken(why) if served_all_the_same(&envelope) => {
             let seen = why.to_owned();
             notes.push(Note { requirement: "R-BASE-02", seen });

@@ -180,7 +180,7 @@ impl Desk<'_> {
             }
             None => not_found(request, revision, uri),
         };
-        self.planned(request, from_spec)
+        self.planned(request, revision, from_spec)
     }
 }
 

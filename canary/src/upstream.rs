@@ -6,6 +6,7 @@ use std::sync::{Arc, PoisonError, RwLock};
 use birdstrike_wire::{Era, Revision, json};
 
 use crate::config::{Cursors, ToolSpec, UpstreamSpec};
+use crate::in_flight::InFlight;
 use crate::listeners::Listeners;
 use crate::plan::Encoding;
 use crate::prompts::PromptSpec;
@@ -23,6 +24,8 @@ pub(crate) struct Upstream {
     pub(crate) prompts: Vec<PromptSpec>,
     revisions: Vec<Revision>,
     tools: RwLock<Arc<Toolset>>,
+    /// Answers over HTTP that can be cancelled.
+    pub(crate) in_flight: Arc<InFlight>,
     pages: usize,
     cursors: Cursors,
     /// Who is told what changes; none if nobody ever is.
@@ -46,6 +49,7 @@ impl Upstream {
             tools: RwLock::new(Arc::new(tools)),
             pages: spec.pages,
             cursors: spec.cursors,
+            in_flight: Arc::default(),
             listeners: spec.listening.then(Listeners::default),
             revisions: spec.revisions,
             agreed: AtomicUsize::new(NOTHING_AGREED),

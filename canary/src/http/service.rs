@@ -7,7 +7,7 @@ use std::time::Instant;
 use birdstrike_wire::capture::Capture;
 use birdstrike_wire::envelope::error_object;
 use birdstrike_wire::headers::{MCP_PROTOCOL_VERSION, MCP_SESSION_ID};
-use birdstrike_wire::{Revision, codes};
+use birdstrike_wire::{Envelope, Era, Revision, codes};
 use bytes::Bytes;
 use http::header::ALLOW;
 use http::{HeaderMap, HeaderValue, Method, Request, Response};
@@ -20,8 +20,10 @@ use super::{gate, respond};
 use crate::dispatch::{Content, Reply};
 use crate::exchange::{Entry, Exchange, Transport};
 use crate::headers::Headers;
+use crate::in_flight::Waiting;
 use crate::plan::{Delivery, Encoding};
 use crate::reception::{self, Client, Received, header};
+use crate::replies::Replied;
 use crate::sessions::Session;
 use crate::shared::Shared;
 use crate::upstream::Upstream;
@@ -46,11 +48,7 @@ impl Taken {
     fn without_message(method: &Method, reply: Reply) -> Self {
         let received = Received {
             method: Cow::Owned(method.to_string()),
-            revision: None,
-            nonce: None,
-            uri: None,
-            notes: Vec::new(),
-            reply,
+            ..Received::unread(reply, Vec::new())
         };
         Self { received, body: Bytes::new(), own: HeaderMap::new() }
     }
@@ -85,6 +83,17 @@ impl Service {
             (None, Some(upstream)) if head.method == Method::GET => get(upstream, &head.headers),
             (None, Some(upstream)) => not_allowed(upstream, &head.method),
         };
+        let waiting = upstream.and_then(|upstream| waiting(upstream, &head.headers, &taken));
+        if let Some(id) = taken.received.answers {
+            self.shared.journal.reply(Replied {
+                id,
+                upstream: Arc::clone(&name),
+                transport: Transport::Http,
+                headers: Headers::from(&head.headers),
+                message: Capture::of(Bytes::copy_from_slice(&taken.body), true),
+                received: Instant::now(),
+            });
+        }
         let mut reply = taken.received.reply;
         let mut notes = taken.received.notes;
         respond::settle(&mut reply.delivery, &head.headers, &mut notes);
@@ -106,7 +115,7 @@ impl Service {
                 notes,
             },
         );
-        respond::respond(self, reply, taken.own, entry).await
+        respond::respond(self, reply, taken.own, entry, waiting).await
     }
 
     async fn post(&self, upstream: &Upstream, headers: &HeaderMap, body: Incoming) -> Taken {
@@ -146,6 +155,23 @@ impl Service {
             Err(_) => Err(("the request took too long", 408)),
         }
     }
+}
+
+/// Cancels what the message cancels; or else enters an answer that waits among those that can be
+/// cancelled. Only handshake revisions cancel by message over HTTP: later ones close the stream.
+fn waiting(upstream: &Upstream, headers: &HeaderMap, taken: &Taken) -> Option<Waiting> {
+    let received = &taken.received;
+    received.revision.filter(|revision| revision.era() == Era::Handshake)?;
+    let session = session(upstream, headers);
+    if let Some(id) = &received.cancels {
+        upstream.in_flight.cancel(session, id);
+        return None;
+    }
+    if !received.reply.delivery.waits() {
+        return None;
+    }
+    let envelope = Envelope::read(&taken.body).ok()?;
+    Some(upstream.in_flight.enter(session, envelope.id()?))
 }
 
 /// Ends a session, where there are sessions (R-HTTP-28).

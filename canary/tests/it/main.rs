@@ -7,6 +7,7 @@
     reason = "helpers of tests fail like the tests themselves"
 )]
 
+mod beside;
 mod families;
 mod framing;
 mod hostile;

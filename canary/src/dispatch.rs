@@ -7,7 +7,7 @@ use tokio::sync::mpsc::UnboundedReceiver;
 
 use crate::lifecycle::{self, Decided};
 use crate::message;
-use crate::pieces::Text;
+use crate::pieces::{Pieces, Text};
 use crate::plan::{Answer, Delivery, ID};
 use crate::request::Request;
 use crate::script::Script;
@@ -32,6 +32,8 @@ pub(crate) enum Content {
     Message(Text),
     /// Bytes as they are.
     Raw(Bytes),
+    /// Events as they are, the response among them or not.
+    Events(Pieces),
     /// A stream of messages that belong to no request.
     Announcements(UnboundedReceiver<String>),
 }

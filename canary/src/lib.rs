@@ -43,6 +43,7 @@ mod pieces;
 mod plan;
 mod prompts;
 mod reception;
+mod replays;
 mod replies;
 mod request;
 mod resources;
@@ -65,7 +66,7 @@ pub use journal::{Journal, KEPT_CALLS, KEPT_OTHERS};
 pub use notes::Note;
 pub use plan::{
     Answer, Delivery, Encoding, Ending, FILL, Framing, ID, LARGEST, LineEnd, Oversized, Plan,
-    SseStyle, TOKEN,
+    Resumable, SseStyle, TOKEN,
 };
 pub use prompts::{PromptMessage, PromptSpec};
 pub use replies::Replied;

@@ -137,6 +137,22 @@ pub struct Delivery {
     /// Whether the response waits, in place of that pause, until the client has replied to all
     /// requests among `before`. Their ids have to be unique within the canary then.
     pub await_replies: bool,
+    /// Makes the event stream one that breaks and can be resumed with a GET, in handshake revisions.
+    /// `before` and `after` are events of it, without pauses; it is never packed.
+    pub resumable: Option<Resumable>,
+}
+
+/// An event stream that breaks and can be resumed (R-HTTP-10). Every event has an id; the first one
+/// is empty, as 2025-11-25 primes a stream.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Resumable {
+    /// After how many events the connection is cut; with all of them, or more, it is cut behind the
+    /// last. [`Ending::CutAfter`] cuts these further, at a byte.
+    pub events: usize,
+    /// How long after the request the rest is there: a GET that comes earlier waits.
+    pub ready: Duration,
+    /// Milliseconds that the client is asked to wait before it comes back (R-HTTP-09).
+    pub retry: Option<u64>,
 }
 
 impl Default for Delivery {
@@ -155,6 +171,7 @@ impl Default for Delivery {
             after: Vec::new(),
             pause: Duration::ZERO,
             await_replies: false,
+            resumable: None,
         }
     }
 }

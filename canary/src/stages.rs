@@ -96,7 +96,9 @@ pub(crate) fn ready(delivery: &Delivery, request: &Request<'_>, revision: Revisi
         });
         said.collect()
     };
-    Delivery { before: say(&delivery.before), after: say(&delivery.after), ..delivery.clone() }
+    let resumable = delivery.resumable.clone().filter(|_| revision.era() == Era::Handshake);
+    let (before, after) = (say(&delivery.before), say(&delivery.after));
+    Delivery { before, after, resumable, ..delivery.clone() }
 }
 
 /// The raw id that a `notifications/cancelled` names.

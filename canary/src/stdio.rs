@@ -315,7 +315,10 @@ fn lines(content: Content, delivery: &Delivery) -> (VecDeque<Stage>, MessageIs) 
 /// The line of an answer.
 fn frame(content: Content) -> (Pieces, MessageIs) {
     let (mut pieces, message) = match content {
-        Content::Nothing | Content::Announcements(_) => (Pieces::default(), MessageIs::Unknown),
+        // Streams are of HTTP alone.
+        Content::Nothing | Content::Announcements(_) | Content::Events(_) => {
+            (Pieces::default(), MessageIs::Unknown)
+        }
         Content::Message(text) => (Pieces::of(on_one_line(text)), MessageIs::Inside),
         Content::Raw(bytes) => {
             let mut pieces = Pieces::default();

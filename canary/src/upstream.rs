@@ -10,6 +10,7 @@ use crate::in_flight::InFlight;
 use crate::listeners::Listeners;
 use crate::plan::Encoding;
 use crate::prompts::PromptSpec;
+use crate::replays::Replays;
 use crate::resources::Resources;
 use crate::sessions::Sessions;
 use crate::toolset::{Tool, Toolset};
@@ -26,6 +27,7 @@ pub(crate) struct Upstream {
     tools: RwLock<Arc<Toolset>>,
     /// Answers over HTTP that can be cancelled.
     pub(crate) in_flight: Arc<InFlight>,
+    pub(crate) replays: Replays,
     pages: usize,
     cursors: Cursors,
     /// Who is told what changes; none if nobody ever is.
@@ -50,6 +52,7 @@ impl Upstream {
             pages: spec.pages,
             cursors: spec.cursors,
             in_flight: Arc::default(),
+            replays: Replays::default(),
             listeners: spec.listening.then(Listeners::default),
             revisions: spec.revisions,
             agreed: AtomicUsize::new(NOTHING_AGREED),

@@ -135,6 +135,7 @@ fn frame(content: Content) -> (Pieces, MessageIs) {
             pieces.push(Piece::Frame(bytes));
             (pieces, MessageIs::Unknown)
         }
+        Content::Events(pieces) => (pieces, MessageIs::Inside),
         Content::Message(text) => (Pieces::of(text), MessageIs::Body),
     }
 }

@@ -6,7 +6,7 @@ use std::time::Instant;
 
 use birdstrike_wire::capture::Capture;
 use birdstrike_wire::envelope::error_object;
-use birdstrike_wire::headers::{MCP_PROTOCOL_VERSION, MCP_SESSION_ID};
+use birdstrike_wire::headers::{LAST_EVENT_ID, MCP_PROTOCOL_VERSION, MCP_SESSION_ID};
 use birdstrike_wire::{Envelope, Era, Revision, codes};
 use bytes::Bytes;
 use http::header::ALLOW;
@@ -21,7 +21,7 @@ use crate::dispatch::{Content, Reply};
 use crate::exchange::{Entry, Exchange, Transport};
 use crate::headers::Headers;
 use crate::in_flight::Waiting;
-use crate::plan::{Delivery, Encoding};
+use crate::plan::{Delivery, Encoding, Ending};
 use crate::reception::{self, Client, Received, header};
 use crate::replies::Replied;
 use crate::sessions::Session;
@@ -95,6 +95,9 @@ impl Service {
             });
         }
         let mut reply = taken.received.reply;
+        if let Some(upstream) = upstream {
+            reply = broken_off(upstream, &head.headers, reply);
+        }
         let mut notes = taken.received.notes;
         respond::settle(&mut reply.delivery, &head.headers, &mut notes);
         let entry = Entry::open(
@@ -187,10 +190,40 @@ fn delete(upstream: &Upstream, headers: &HeaderMap) -> Taken {
     Taken::without_message(&Method::DELETE, reply)
 }
 
+/// The reply as a stream that breaks and is kept, if its delivery wants that.
+fn broken_off(upstream: &Upstream, headers: &HeaderMap, reply: Reply) -> Reply {
+    let Reply { content, mut delivery, agreed } = reply;
+    let content = match (content, delivery.resumable.take()) {
+        (Content::Message(text), Some(how)) if delivery.encoding == Encoding::Sse => {
+            let first = upstream.replays.open(session(upstream, headers), text, &delivery, &how);
+            delivery.gzip = false;
+            if delivery.ending == Ending::Whole {
+                delivery.ending = Ending::CutAfter(first.len());
+            }
+            Content::Events(first)
+        }
+        (content, _) => content,
+    };
+    Reply { content, delivery, agreed }
+}
+
+/// Resumes a stream behind the event that the client saw last; none if there is nothing to resume
+/// here. Events of another session are nobody's (R-HTTP-10).
+fn resume(upstream: &Upstream, headers: &HeaderMap) -> Option<Taken> {
+    let last = header(headers, LAST_EVENT_ID)?;
+    let (rest, delay) = upstream.replays.after(session(upstream, headers), last)?;
+    let delivery = Delivery { delay, ..Delivery::of(Encoding::Sse) };
+    let content = Content::Events(rest);
+    Some(Taken::without_message(&Method::GET, Reply { content, delivery, agreed: None }))
+}
+
 /// Opens a stream for what belongs to no request, in handshake revisions and where there is
 /// anything to hear.
 fn get(upstream: &Upstream, headers: &HeaderMap) -> Taken {
     let newest = header(headers, MCP_PROTOCOL_VERSION) == Some(Revision::V2026_07_28.as_str());
+    if let Some(resumed) = resume(upstream, headers).filter(|_| !newest) {
+        return resumed;
+    }
     let Some(listeners) = upstream.listeners.as_ref().filter(|_| !newest) else {
         return not_allowed(upstream, &Method::GET);
     };

@@ -16,6 +16,7 @@ mod listing;
 mod odd;
 mod prompts;
 mod resources;
+mod resume;
 mod revisions;
 mod rmcp;
 mod stdio;

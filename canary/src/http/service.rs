@@ -84,16 +84,7 @@ impl Service {
             (None, Some(upstream)) => not_allowed(upstream, &head.method),
         };
         let waiting = upstream.and_then(|upstream| waiting(upstream, &head.headers, &taken));
-        if let Some(id) = taken.received.answers {
-            self.shared.journal.reply(Replied {
-                id,
-                upstream: Arc::clone(&name),
-                transport: Transport::Http,
-                headers: Headers::from(&head.headers),
-                message: Capture::of(Bytes::copy_from_slice(&taken.body), true),
-                received: Instant::now(),
-            });
-        }
+        self.keep_reply(&taken, &name, &head.headers);
         let mut reply = taken.received.reply;
         if let Some(upstream) = upstream {
             reply = broken_off(upstream, &head.headers, reply);
@@ -119,6 +110,20 @@ impl Service {
             },
         );
         respond::respond(self, reply, taken.own, entry, waiting).await
+    }
+
+    /// Keeps what the client replied to a question of a plan, if it did.
+    fn keep_reply(&self, taken: &Taken, upstream: &Arc<str>, headers: &HeaderMap) {
+        if let Some(id) = taken.received.answers.clone() {
+            self.shared.journal.reply(Replied {
+                id,
+                upstream: Arc::clone(upstream),
+                transport: Transport::Http,
+                headers: Headers::from(headers),
+                message: Capture::of(Bytes::copy_from_slice(&taken.body), true),
+                received: Instant::now(),
+            });
+        }
     }
 
     async fn post(&self, upstream: &Upstream, headers: &HeaderMap, body: Incoming) -> Taken {

@@ -11,9 +11,10 @@ use tokio_util::sync::CancellationToken;
 use tokio_util::task::TaskTracker;
 
 use crate::bridge;
-use crate::config::{Config, UpstreamSpec, path_of};
+use crate::config::{Config, ToolSpec, UpstreamSpec, path_of};
 use crate::http;
 use crate::journal::Journal;
+use crate::listeners::Listeners;
 use crate::script::Script;
 use crate::shared::Shared;
 use crate::upstream::Upstream;
@@ -65,6 +66,17 @@ pub enum StartError {
     },
 }
 
+/// Why the tools of an upstream cannot be swapped.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum SwapError {
+    /// No upstream has this name.
+    #[error("no upstream is called `{0}`")]
+    NoUpstream(String),
+    /// Two tools that a call could mean.
+    #[error("two of the tools are called `{0}`")]
+    SameTool(String),
+}
+
 impl Canary {
     /// Starts a canary and returns once it can be reached.
     ///
@@ -108,6 +120,29 @@ impl Canary {
         format!("http://{}{}", self.addr, path_of(upstream))
     }
 
+    /// Puts other tools in the place of those of an upstream, at once and for everybody. Nobody is
+    /// told: [`Canary::announce`] does that, or a plan whose delivery says so before its answer.
+    ///
+    /// # Errors
+    /// [`SwapError`]; the tools are then those that they were.
+    pub fn swap_tools(&self, upstream: &str, tools: Vec<ToolSpec>) -> Result<(), SwapError> {
+        let found = self.shared.upstream(upstream);
+        let found = found.ok_or_else(|| SwapError::NoUpstream(upstream.to_owned()))?;
+        if let Some(tool) = twice(&tools) {
+            return Err(SwapError::SameTool(tool.to_owned()));
+        }
+        found.swap(tools);
+        Ok(())
+    }
+
+    /// Sends a raw message, such as `notifications/tools/list_changed`, to every client of a
+    /// [listening](UpstreamSpec::listening) upstream that shook hands and has a stream open, or
+    /// speaks over stdio: once to each (R-HTTP-08). How many there were.
+    pub fn announce(&self, upstream: &str, message: &str) -> usize {
+        let listeners = self.shared.upstream(upstream).and_then(|u| u.listeners.as_ref());
+        listeners.map_or(0, |listeners| listeners.tell(message))
+    }
+
     /// The plans for calls to come.
     pub fn script(&self) -> &Script {
         &self.shared.script
@@ -127,6 +162,8 @@ impl Canary {
     /// returns, nothing of the canary runs any more.
     pub async fn stop(self) {
         self.shared.stopping.cancel();
+        let listeners = self.shared.upstreams.values().filter_map(|u| u.listeners.as_ref());
+        listeners.for_each(Listeners::close);
         self.tasks.close();
         if tokio::time::timeout(GRACE, self.tasks.wait()).await.is_err() {
             self.shared.ending.cancel();
@@ -192,12 +229,16 @@ fn check(spec: &UpstreamSpec) -> Result<(), StartError> {
     if spec.revisions.is_empty() {
         return Err(StartError::NoRevision(spec.name.clone()));
     }
-    let mut names = HashSet::new();
-    for tool in &spec.tools {
-        if !names.insert(&tool.name) {
-            let (upstream, tool) = (spec.name.clone(), tool.name.clone());
-            return Err(StartError::SameTool { upstream, tool });
+    match twice(&spec.tools) {
+        Some(tool) => {
+            Err(StartError::SameTool { upstream: spec.name.clone(), tool: tool.to_owned() })
         }
+        None => Ok(()),
     }
-    Ok(())
+}
+
+/// A name that two of the tools have.
+fn twice(tools: &[ToolSpec]) -> Option<&str> {
+    let mut names = HashSet::new();
+    tools.iter().map(|tool| tool.name.as_str()).find(|name| !names.insert(*name))
 }

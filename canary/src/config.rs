@@ -9,6 +9,8 @@ use birdstrike_wire::meta::Implementation;
 
 use crate::families::Family;
 use crate::plan::Encoding;
+use crate::prompts::PromptSpec;
+use crate::resources::ResourceSpec;
 
 /// Everything that a canary needs to know before it starts.
 #[derive(Clone, Debug)]
@@ -30,12 +32,39 @@ pub struct UpstreamSpec {
     pub name: String,
     /// The revisions that it speaks; at least one.
     pub revisions: Vec<Revision>,
-    /// Its tools, listed in this order on one page.
+    /// Its tools, listed in this order.
     pub tools: Vec<ToolSpec>,
+    /// On how many pages they are listed; 0 and 1 are one page without cursors.
+    pub pages: usize,
+    /// What its cursors are like.
+    pub cursors: Cursors,
+    /// Whether handshake revisions are told what changes: it declares `listChanged` for tools, a GET
+    /// opens a stream, and [announcements](crate::Canary::announce) reach that stream and stdio.
+    pub listening: bool,
+    /// Its resources, listed in this order on one page. Without any, and without templates, it does
+    /// not have the capability.
+    pub resources: Vec<ResourceSpec>,
+    /// Raw `ResourceTemplate` objects, listed on one page. What they expand to is read only if it
+    /// stands among the resources.
+    pub resource_templates: Vec<String>,
+    /// Its prompts, listed in this order on one page; without any it does not have the capability.
+    pub prompts: Vec<PromptSpec>,
     /// Whether it mints an `Mcp-Session-Id` in handshake revisions (R-HTTP-28).
     pub sessions: bool,
     /// How it answers whatever no plan was made for.
     pub encoding: Encoding,
+}
+
+/// What the cursors of a listing are like (R-PAGE-01).
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+pub enum Cursors {
+    /// Each leads to the next page, and the last page has none.
+    #[default]
+    Proper,
+    /// Every page but the first names its own cursor as the next: whoever follows goes in a circle.
+    Repeated,
+    /// That of the second page is the empty string, which is as good as any other.
+    Empty,
 }
 
 /// A tool as it is listed, and what answers a call of it that has no plan.
@@ -84,12 +113,18 @@ impl Default for Limits {
 }
 
 impl UpstreamSpec {
-    /// An upstream with the built-in tools, without sessions, answering in JSON.
+    /// An upstream with the built-in tools and nothing else, without sessions, answering in JSON.
     pub fn new(name: impl Into<String>, revisions: &[Revision]) -> Self {
         Self {
             name: name.into(),
             revisions: revisions.to_vec(),
             tools: crate::builtin_tools(),
+            pages: 1,
+            cursors: Cursors::Proper,
+            listening: false,
+            resources: Vec::new(),
+            resource_templates: Vec::new(),
+            prompts: Vec::new(),
             sessions: false,
             encoding: Encoding::Json,
         }

@@ -3,13 +3,15 @@
 use birdstrike_wire::envelope::{self, error_object};
 use birdstrike_wire::{Era, Revision, codes, json};
 use bytes::Bytes;
+use tokio::sync::mpsc::UnboundedReceiver;
 
 use crate::lifecycle::{self, Decided};
 use crate::message;
-use crate::pieces::Text;
+use crate::pieces::{Pieces, Text};
 use crate::plan::{Answer, Delivery, ID};
 use crate::request::Request;
 use crate::script::Script;
+use crate::stages;
 use crate::upstream::Upstream;
 
 /// What is sent back.
@@ -30,6 +32,10 @@ pub(crate) enum Content {
     Message(Text),
     /// Bytes as they are.
     Raw(Bytes),
+    /// Events as they are, the response among them or not.
+    Events(Pieces),
+    /// A stream of messages that belong to no request.
+    Announcements(UnboundedReceiver<String>),
 }
 
 impl Reply {
@@ -77,6 +83,18 @@ impl Desk<'_> {
         match (&*request.method, revision.era()) {
             ("tools/call", _) => self.call(request, revision),
             ("tools/list", _) => self.list(request, revision),
+            ("resources/list" | "resources/templates/list", _) if self.upstream.resources.any() => {
+                self.list_resources(request, revision)
+            }
+            ("prompts/list", _) if !self.upstream.prompts.is_empty() => {
+                self.list_prompts(request, revision)
+            }
+            ("prompts/get", _) if !self.upstream.prompts.is_empty() => {
+                self.get_prompt(request, revision)
+            }
+            ("resources/read", _) if self.upstream.resources.any() => {
+                self.read_resource(request, revision)
+            }
             ("initialize", Era::Handshake) => self.initialize(request, revision),
             ("initialize", Era::Stateless) if request.meta_version.is_none() => {
                 // Whoever shakes hands does not know the statuses of 2026-07-28; some clients read
@@ -105,18 +123,36 @@ impl Desk<'_> {
         if asked.is_none() {
             return invalid(request, revision, "`protocolVersion` is missing or no string");
         }
-        let result = lifecycle::initialized(revision, self.identity);
+        let result = lifecycle::initialized(self.upstream, revision, self.identity);
         Reply { agreed: Some(revision), ..self.result(request, &result) }
     }
 
     fn list(&self, request: &Request<'_>, revision: Revision) -> Reply {
-        // All tools are on the first page, so no cursor was ever handed out (R-ERR-23).
-        match request.params.and_then(|p| json::get(p, "cursor")) {
-            None | Some("null") => {
-                self.result(request, &lifecycle::listed(self.upstream, revision, self.identity))
-            }
-            Some(_) => invalid(request, revision, "unknown cursor"),
-        }
+        let tools = self.upstream.tools();
+        let cursor = match request.cursor.filter(|_| !request.is_first_page()) {
+            None => Ok(None),
+            Some(raw) => serde_json::from_str::<String>(raw).map(Some),
+        };
+        let page = cursor.ok().and_then(|cursor| tools.page(cursor.as_deref()));
+        let Some((page, next)) = page else {
+            return invalid(request, revision, "unknown cursor");
+        };
+        self.listed(request, revision, "tools", page, next.as_deref())
+    }
+
+    /// A result of one array, with what the revision adds to those that may be kept (R-CACHE-01).
+    pub(crate) fn listed(
+        &self,
+        request: &Request<'_>,
+        revision: Revision,
+        member: &str,
+        array: &str,
+        next: Option<&str>,
+    ) -> Reply {
+        let next =
+            next.map_or_else(String::new, |next| format!(",\"nextCursor\":{}", json::quote(next)));
+        let member = format!("\"{member}\":{array}{next}");
+        self.result(request, &lifecycle::kept(&member, revision, self.identity))
     }
 
     fn call(&self, request: &Request<'_>, revision: Revision) -> Reply {
@@ -126,12 +162,22 @@ impl Desk<'_> {
         let Some(tool) = self.upstream.tool(name) else {
             return invalid(request, revision, &format!("Unknown tool: {name}"));
         };
+        self.planned(request, revision, || self.builtin(tool.family, request, revision))
+    }
+
+    /// The answer of the plan for the request's nonce; without one that of the upstream itself.
+    pub(crate) fn planned(
+        &self,
+        request: &Request<'_>,
+        revision: Revision,
+        own: impl FnOnce() -> Reply,
+    ) -> Reply {
         let plan = request.nonce.as_deref().and_then(|nonce| self.script.find(nonce));
         let Some(plan) = plan else {
-            return self.builtin(tool.family, request, revision);
+            return own();
         };
         let content = match &plan.answer {
-            Answer::Builtin => self.builtin(tool.family, request, revision).content,
+            Answer::Builtin => own().content,
             Answer::Rendered { member, body } => {
                 Content::Message(message::enveloped(request.id, member, body).into())
             }
@@ -145,12 +191,12 @@ impl Desk<'_> {
                 }
             },
         };
-        let delivery = plan.delivery.clone();
+        let delivery = stages::ready(&plan.delivery, request, revision);
         Reply { content, delivery, agreed: None }
     }
 
     /// A result at status 200, in the upstream's usual encoding.
-    fn result(&self, request: &Request<'_>, result: &str) -> Reply {
+    pub(crate) fn result(&self, request: &Request<'_>, result: &str) -> Reply {
         Reply {
             content: Content::Message(envelope::result(request.id, result).into()),
             delivery: Delivery::of(self.upstream.encoding),
@@ -159,7 +205,8 @@ impl Desk<'_> {
     }
 }
 
-fn invalid(request: &Request<'_>, revision: Revision, why: &str) -> Reply {
+/// -32602 with the reason.
+pub(crate) fn invalid(request: &Request<'_>, revision: Revision, why: &str) -> Reply {
     let error = error_object(codes::INVALID_PARAMS, why, None);
     let status = codes::http_status(revision, codes::INVALID_PARAMS);
     Reply::error(Some(request.id), &error, status)

@@ -1,5 +1,6 @@
 //! The bytes of one answer, step by step: cut where planned, packed if wanted, and recorded.
 
+use std::collections::VecDeque;
 use std::io::Write;
 
 use bytes::{Bytes, BytesMut};
@@ -8,6 +9,7 @@ use flate2::write::GzEncoder;
 
 use crate::exchange::Entry;
 use crate::pieces::{Pieces, STEP};
+use crate::stages::{Stage, Wait};
 
 /// Packed bytes are handed on when so many have gathered. Few, as filling packs 200 to 1 and other
 /// tasks wait meanwhile.
@@ -18,6 +20,8 @@ const PACKED_STEP: usize = 4 << 10;
 pub(crate) struct Emitter {
     pieces: Pieces,
     entry: Entry,
+    /// What comes after these pieces, each after a wait.
+    later: VecDeque<Stage>,
     /// Open as long as there is something to pack.
     gzip: Option<Box<GzEncoder<Vec<u8>>>>,
     packed: BytesMut,
@@ -30,7 +34,32 @@ pub(crate) struct Emitter {
 impl Emitter {
     /// All of the pieces, in steps of the canary's own choice.
     pub(crate) fn new(pieces: Pieces, entry: Entry) -> Self {
-        Self { pieces, entry, gzip: None, packed: BytesMut::new(), step: STEP, until_cut: None }
+        let later = VecDeque::new();
+        Self {
+            pieces,
+            entry,
+            later,
+            gzip: None,
+            packed: BytesMut::new(),
+            step: STEP,
+            until_cut: None,
+        }
+    }
+
+    /// More pieces after these.
+    pub(crate) fn then(self, later: impl IntoIterator<Item = Stage>) -> Self {
+        Self { later: later.into_iter().collect(), ..self }
+    }
+
+    /// Goes on to the next stage and says what has to be over before its first byte. None after the
+    /// last stage, or after the cut.
+    pub(crate) fn step(&mut self) -> Option<Wait> {
+        if self.until_cut == Some(0) {
+            return None;
+        }
+        let Stage { wait, pieces } = self.later.pop_front()?;
+        self.pieces = pieces;
+        Some(wait)
     }
 
     /// Packs what is sent.
@@ -54,12 +83,17 @@ impl Emitter {
 
     /// Bytes that are still to be sent, if that is known.
     pub(crate) fn len(&self) -> Option<u64> {
-        (self.gzip.is_none() && self.packed.is_empty()).then(|| self.pieces.len())
+        (self.gzip.is_none() && self.packed.is_empty()).then(|| {
+            self.pieces.len() + self.later.iter().map(|stage| stage.pieces.len()).sum::<u64>()
+        })
     }
 
     /// Whether everything was sent and the answer is whole.
     pub(crate) fn is_done(&self) -> bool {
-        self.pieces.is_empty() && self.gzip.is_none() && self.packed.is_empty()
+        self.pieces.is_empty()
+            && self.later.is_empty()
+            && self.gzip.is_none()
+            && self.packed.is_empty()
     }
 
     /// The next bytes. None after the last, or after the cut.

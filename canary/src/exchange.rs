@@ -35,8 +35,10 @@ pub struct Exchange {
     /// The JSON-RPC method; `GET` or `DELETE` for an HTTP request without a message; empty if the
     /// message has none that could be read.
     pub method: Cow<'static, str>,
-    /// The argument `nonce` of a call, which correlates it.
+    /// The argument `nonce` of a call or a prompt, or that in the URI of a read, which correlates it.
     pub nonce: Option<Arc<str>>,
+    /// The URI of a `resources/read`.
+    pub uri: Option<Arc<str>>,
     /// The headers of the request; none on stdio.
     pub request_headers: Headers,
     /// The body of the request, or the line without its end.
@@ -82,7 +84,8 @@ impl Exchange {
     pub(crate) fn held(&self) -> usize {
         let answer = self.answer.as_ref().map_or(0, Answered::held);
         let nonce = self.nonce.as_ref().map_or(0, |nonce| nonce.len());
-        let own = size_of::<Self>() + self.method.len() + nonce;
+        let uri = self.uri.as_ref().map_or(0, |uri| uri.len());
+        let own = size_of::<Self>() + self.method.len() + nonce + uri;
         own + self.request_headers.held() + capture_held(&self.request) + answer
     }
 }
@@ -147,6 +150,11 @@ impl Entry {
         }
     }
 
+    /// Where it is written.
+    pub(crate) fn journal(&self) -> Arc<Journal> {
+        Arc::clone(&self.journal)
+    }
+
     /// Says what the answer begins with.
     pub(crate) fn begin(&mut self, status: Option<u16>, headers: Headers, message: MessageIs) {
         self.status = status;
@@ -168,6 +176,12 @@ impl Entry {
                 self.body.push(body);
             }
         }
+    }
+
+    /// Records and counts bytes that go on the wire as they are, and belong to no response.
+    pub(crate) fn add(&mut self, bytes: &Bytes) {
+        self.record(bytes, b"");
+        self.sent(bytes.len());
     }
 
     /// Counts bytes that go on the wire.
@@ -223,6 +237,7 @@ pub(crate) mod tests {
             revision: None,
             method: "tools/call".into(),
             nonce: nonce.map(Into::into),
+            uri: None,
             request_headers: Headers::default(),
             request: Capture::of(request, true),
             received: Instant::now(),

@@ -7,11 +7,12 @@
 
 use std::collections::{BTreeMap, HashMap, VecDeque};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
 use tokio::sync::Notify;
 
 use crate::exchange::{Answered, Exchange};
+use crate::replies::{Replied, Replies};
 
 /// How many exchanges without a nonce are kept.
 pub const KEPT_OTHERS: usize = 1_000;
@@ -23,6 +24,7 @@ pub const KEPT_CALLS: usize = 50_000;
 #[derive(Debug)]
 pub struct Journal {
     shelf: Mutex<Shelf>,
+    replies: Mutex<Replies>,
     /// Tells waiting readers that something was added.
     changed: Notify,
     limit: usize,
@@ -42,7 +44,7 @@ struct Shelf {
 impl Journal {
     /// A journal that holds about `limit` bytes of bodies and headers.
     pub(crate) fn new(limit: usize) -> Self {
-        Self { shelf: Mutex::default(), changed: Notify::new(), limit }
+        Self { shelf: Mutex::default(), replies: Mutex::default(), changed: Notify::new(), limit }
     }
 
     /// All exchanges that carried this nonce, in the order in which they came, and out of the
@@ -88,6 +90,33 @@ impl Journal {
     /// this is zero, a nonce without exchanges was never seen.
     pub fn dropped(&self) -> u64 {
         self.shelf().dropped
+    }
+
+    /// What clients replied to requests of the canary's own: a copy of the last 1000, oldest first.
+    pub fn replies(&self) -> Vec<Replied> {
+        self.said().all()
+    }
+
+    /// Waits until there is a reply to this raw id. False when the deadline came first.
+    pub async fn wait_reply(&self, id: &str, deadline: Instant) -> bool {
+        let ids = [id.to_owned()];
+        self.wait_until(deadline, || self.said().answer(&ids)).await
+    }
+
+    /// Waits until there is a reply to each of these raw ids.
+    pub(crate) async fn replied(&self, ids: &[String]) {
+        let long = Duration::from_hours(1);
+        while !self.wait_until(Instant::now() + long, || self.said().answer(ids)).await {}
+    }
+
+    /// Adds a reply.
+    pub(crate) fn reply(&self, reply: Replied) {
+        self.said().add(reply);
+        self.changed.notify_waiters();
+    }
+
+    fn said(&self) -> MutexGuard<'_, Replies> {
+        self.replies.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     async fn wait_until(&self, deadline: Instant, reached: impl Fn() -> bool) -> bool {
@@ -197,8 +226,6 @@ impl Shelf {
 
 #[cfg(test)]
 mod tests {
-    use std::time::Duration;
-
     use super::*;
     use crate::exchange::tests::{answered, exchange};
 

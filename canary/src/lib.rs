@@ -33,24 +33,32 @@ mod exchange;
 mod families;
 mod headers;
 mod http;
+mod in_flight;
 mod journal;
 mod lifecycle;
+mod listeners;
 mod message;
 mod notes;
 mod pieces;
 mod plan;
+mod prompts;
 mod reception;
+mod replays;
+mod replies;
 mod request;
+mod resources;
 mod script;
 mod sessions;
 mod shared;
 mod sse;
+mod stages;
 mod stdio;
+mod toolset;
 mod upstream;
 
 pub use bridge::bridge;
-pub use canary::{Canary, StartError};
-pub use config::{Config, Limits, ToolSpec, UpstreamSpec};
+pub use canary::{Canary, StartError, SwapError};
+pub use config::{Config, Cursors, Limits, ToolSpec, UpstreamSpec};
 pub use exchange::{Answered, Exchange, Transport};
 pub use families::{Family, builtin_tools};
 pub use headers::Headers;
@@ -58,7 +66,10 @@ pub use journal::{Journal, KEPT_CALLS, KEPT_OTHERS};
 pub use notes::Note;
 pub use plan::{
     Answer, Delivery, Encoding, Ending, FILL, Framing, ID, LARGEST, LineEnd, Oversized, Plan,
-    SseStyle,
+    Resumable, SseStyle, TOKEN,
 };
+pub use prompts::{PromptMessage, PromptSpec};
+pub use replies::Replied;
+pub use resources::{Contents, ResourceSpec};
 pub use script::Script;
 pub use stdio::serve_stdio;

@@ -79,10 +79,25 @@ pub(crate) fn unknown_method(method: &str) -> String {
     error_object(codes::METHOD_NOT_FOUND, &format!("Method not found: {method}"), None)
 }
 
+/// The code of handshake revisions for a resource that is not there; 2026-07-28 must not send it
+/// (R-ERR-19).
+pub(crate) const RESOURCE_NOT_FOUND: i64 = -32002;
+
+/// The members of the capabilities object: tools always, the others where there is something.
+fn capabilities(upstream: &Upstream, era: Era) -> String {
+    // At 2026-07-28 changes are told to subscribers alone, and there are none to subscribe to here.
+    let told = upstream.listeners.is_some() && era == Era::Handshake;
+    let tools = if told { "\"listChanged\":true" } else { "" };
+    let resources = if upstream.resources.any() { ",\"resources\":{}" } else { "" };
+    let prompts = if upstream.prompts.is_empty() { "" } else { ",\"prompts\":{}" };
+    format!("\"tools\":{{{tools}}}{resources}{prompts}")
+}
+
 /// The result of `initialize`.
-pub(crate) fn initialized(revision: Revision, identity: &str) -> String {
+pub(crate) fn initialized(upstream: &Upstream, revision: Revision, identity: &str) -> String {
     format!(
-        "{{\"protocolVersion\":\"{revision}\",\"capabilities\":{{\"tools\":{{}}}},\"serverInfo\":{identity}}}"
+        "{{\"protocolVersion\":\"{revision}\",\"capabilities\":{{{}}},\"serverInfo\":{identity}}}",
+        capabilities(upstream, Era::Handshake)
     )
 }
 
@@ -90,27 +105,28 @@ pub(crate) fn initialized(revision: Revision, identity: &str) -> String {
 /// extension is advertised (R-BASE-08).
 pub(crate) fn discovered(upstream: &Upstream, identity: &str) -> String {
     format!(
-        "{{\"resultType\":\"complete\",\"supportedVersions\":{},\"capabilities\":{{\"tools\":{{}},\
+        "{{\"resultType\":\"complete\",\"supportedVersions\":{},\"capabilities\":{{{},\
          \"extensions\":{{\"{}\":{{}}}}}},{CACHING},\"_meta\":{}}}",
         upstream.supported(),
+        capabilities(upstream, Era::Stateless),
         meta::TASKS_EXTENSION,
         server_meta(identity)
     )
 }
 
-/// The result of `tools/list`: all tools on one page.
-pub(crate) fn listed(upstream: &Upstream, revision: Revision, identity: &str) -> String {
-    let tools = &upstream.listing;
+/// A result that clients may keep, made of these members: a listing or the contents of a resource.
+pub(crate) fn kept(members: &str, revision: Revision, identity: &str) -> String {
     match revision.era() {
-        Era::Handshake => format!("{{\"tools\":{tools}}}"),
+        Era::Handshake => format!("{{{members}}}"),
         Era::Stateless => format!(
-            "{{\"resultType\":\"complete\",\"tools\":{tools},{CACHING},\"_meta\":{}}}",
+            "{{\"resultType\":\"complete\",{members},{CACHING},\"_meta\":{}}}",
             server_meta(identity)
         ),
     }
 }
 
-/// What is listed never changes while a canary runs, and is the same for everybody (R-CACHE-01).
+/// What is listed stays as it is unless a scenario swaps it, and is the same for everybody
+/// (R-CACHE-01).
 const CACHING: &str = "\"ttlMs\":60000,\"cacheScope\":\"public\"";
 
 /// The `_meta` of a result that says who answered (R-BASE-15).

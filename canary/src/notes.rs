@@ -99,7 +99,7 @@ fn on_mirrored(
     };
     mirror_mismatches(find, &body).into_iter().for_each(&mut note);
     let tool = name.as_deref().and_then(|name| upstream.tool(name));
-    let annotations = tool.map_or(&[][..], |tool| &tool.mirrored);
+    let annotations = tool.as_ref().map_or(&[][..], |tool| &tool.mirrored);
     if !annotations.is_empty() {
         let arguments = request.arguments.unwrap_or("{}");
         param_mismatches(find, annotations, arguments).into_iter().for_each(note);

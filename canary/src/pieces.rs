@@ -104,6 +104,29 @@ impl Pieces {
         }
     }
 
+    /// The same bytes as a frame of the message and no part of it.
+    pub(crate) fn beside(self) -> Self {
+        let framed = self.0.into_iter().map(|piece| match piece {
+            Piece::Text(bytes) | Piece::Break(bytes) => Piece::Frame(bytes),
+            piece => piece,
+        });
+        Self(framed.collect())
+    }
+
+    /// Adds other pieces at the end.
+    pub(crate) fn append(&mut self, mut other: Self) {
+        self.0.append(&mut other.0);
+    }
+
+    /// All bytes at once, for what is short and held anyway. Filling is left out.
+    pub(crate) fn into_bytes(self) -> Bytes {
+        let bytes = self.0.iter().map(|piece| match piece {
+            Piece::Frame(bytes) | Piece::Text(bytes) | Piece::Break(bytes) => &bytes[..],
+            Piece::Fill { .. } => &[],
+        });
+        bytes.collect::<Vec<_>>().concat().into()
+    }
+
     /// Bytes that are still to be sent.
     pub(crate) fn len(&self) -> u64 {
         self.0.iter().map(Piece::len).sum()

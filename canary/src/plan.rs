@@ -13,6 +13,9 @@ use birdstrike_wire::shape::Rendered;
 /// Stands for the raw id of the request that is being answered, quotes included.
 pub const ID: &str = "«id»";
 
+/// Stands for the raw progress token of the request, in what a [`Delivery`] says beside the answer.
+pub const TOKEN: &str = "«token»";
+
 /// Stands for the filling in the body of an [`Oversized`] answer.
 pub const FILL: &str = "«fill»";
 
@@ -98,7 +101,8 @@ impl Oversized {
     }
 }
 
-/// How an answer travels. On stdio only `delay` and `ending` mean something.
+/// How an answer travels. On stdio only `delay`, `ending`, and what is said before and after the
+/// answer mean something.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Delivery {
     /// JSON or an event stream; [`Delivery::of`] sets the framing that goes with it.
@@ -120,6 +124,35 @@ pub struct Delivery {
     pub ending: Ending,
     /// What the event stream looks like.
     pub sse: SseStyle,
+    /// Raw messages that are sent before the response: progress, logs, and in handshake revisions
+    /// pings and other requests, which are left out at 2026-07-28 (R-HTTP-24). [`ID`] and [`TOKEN`]
+    /// are replaced; what names a token is left out for a client that sent none (R-PROG-02). With
+    /// [`Ending::NeverAnswer`] they are sent and the response is not. Only in an event stream and on
+    /// stdio, and not if the answer is given as bytes.
+    pub before: Vec<String>,
+    /// Raw messages that are sent after the response, under the same rules: late progress, say.
+    pub after: Vec<String>,
+    /// The pause between any two of these messages and the response. None if the answer is packed.
+    pub pause: Duration,
+    /// Whether the response waits, in place of that pause, until the client has replied to all
+    /// requests among `before`. Their ids have to be unique within the canary then.
+    pub await_replies: bool,
+    /// Makes the event stream one that breaks and can be resumed with a GET, in handshake revisions.
+    /// `before` and `after` are events of it, without pauses; it is never packed.
+    pub resumable: Option<Resumable>,
+}
+
+/// An event stream that breaks and can be resumed (R-HTTP-10). Every event has an id; the first one
+/// is empty, as 2025-11-25 primes a stream.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Resumable {
+    /// After how many events the connection is cut; with all of them, or more, it is cut behind the
+    /// last. [`Ending::CutAfter`] cuts these further, at a byte.
+    pub events: usize,
+    /// How long after the request the rest is there: a GET that comes earlier waits.
+    pub ready: Duration,
+    /// Milliseconds that the client is asked to wait before it comes back (R-HTTP-09).
+    pub retry: Option<u64>,
 }
 
 impl Default for Delivery {
@@ -134,6 +167,11 @@ impl Default for Delivery {
             delay: Duration::ZERO,
             ending: Ending::Whole,
             sse: SseStyle::default(),
+            before: Vec::new(),
+            after: Vec::new(),
+            pause: Duration::ZERO,
+            await_replies: false,
+            resumable: None,
         }
     }
 }
@@ -146,6 +184,12 @@ impl Delivery {
             Encoding::Sse => Framing::Chunked,
         };
         Self { encoding, framing, ..Self::default() }
+    }
+
+    /// Whether there is a time in which the answer can be cancelled.
+    pub(crate) fn waits(&self) -> bool {
+        let dwells = !matches!(self.ending, Ending::Whole | Ending::CutAfter(_));
+        dwells || self.await_replies || !(self.delay.is_zero() && self.pause.is_zero())
     }
 }
 

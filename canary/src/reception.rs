@@ -12,7 +12,9 @@ use crate::dispatch::{Desk, Reply};
 use crate::lifecycle::{self, Decided};
 use crate::notes::{self, Note};
 use crate::request::{self, Incoming, Request};
+use crate::resources;
 use crate::sessions::Session;
+use crate::stages;
 
 /// What a client told apart from the message itself.
 #[derive(Clone, Copy, Debug, Default)]
@@ -49,6 +51,11 @@ pub(crate) struct Received {
     pub(crate) method: Cow<'static, str>,
     pub(crate) revision: Option<Revision>,
     pub(crate) nonce: Option<Arc<str>>,
+    pub(crate) uri: Option<Arc<str>>,
+    /// The raw id of the request that it cancels.
+    pub(crate) cancels: Option<String>,
+    /// The raw id of the question that it answers.
+    pub(crate) answers: Option<String>,
     pub(crate) notes: Vec<Note>,
     pub(crate) reply: Reply,
 }
@@ -63,18 +70,19 @@ pub(crate) fn receive(desk: Desk<'_>, message: &[u8], client: Client<'_>) -> Rec
     match request::read(message, &mut notes) {
         Incoming::Request(request) => answered(desk, request, client, notes, true),
         Incoming::Notification(request) => answered(desk, request, client, notes, false),
-        Incoming::Response => {
+        Incoming::Response(id) => {
             let newest = client.version() == Some(Revision::V2026_07_28.as_str());
             if newest || desk.upstream.newest(Era::Handshake).is_none() {
                 notes.push(Note::new("R-BASE-20", "a response, which no client sends"));
             }
-            unread(Reply::accepted(), notes)
+            let answers = Some(id.to_owned());
+            Received { answers, ..Received::unread(Reply::accepted(), notes) }
         }
         Incoming::Broken(broken) => {
             let error = error_object(broken.code, &broken.why, None);
             let reply = Reply::error(broken.id, &error, 400);
             notes.push(Note::new(broken.requirement, broken.why));
-            unread(reply, notes)
+            Received::unread(reply, notes)
         }
     }
 }
@@ -106,15 +114,30 @@ fn answered(
     } else {
         Reply::accepted()
     };
-    Received { method: request.method, revision, nonce: request.nonce, notes, reply }
+    let uri = resources::uri_of(&request).map(|uri| uri.as_ref().into());
+    let cancels = stages::cancels(&request);
+    let (method, nonce) = (request.method, request.nonce);
+    Received { method, revision, nonce, uri, cancels, answers: None, notes, reply }
 }
 
 fn has_sessions(revision: Revision) -> bool {
     revision.era() == Era::Handshake
 }
 
-fn unread(reply: Reply, notes: Vec<Note>) -> Received {
-    Received { method: Cow::Borrowed(""), revision: None, nonce: None, notes, reply }
+impl Received {
+    /// What has no message, or none that is a request.
+    pub(crate) fn unread(reply: Reply, notes: Vec<Note>) -> Self {
+        Self {
+            method: Cow::Borrowed(""),
+            revision: None,
+            nonce: None,
+            uri: None,
+            cancels: None,
+            answers: None,
+            notes,
+            reply,
+        }
+    }
 }
 
 /// A session that is not open (R-HTTP-28). One that was never minted here is served all the same;

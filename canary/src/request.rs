@@ -7,6 +7,7 @@ use birdstrike_wire::json::{self, JsonError, Member};
 use birdstrike_wire::{Envelope, Kind, codes, meta};
 
 use crate::notes::Note;
+use crate::resources;
 
 /// A message as the canary understands it.
 #[derive(Debug)]
@@ -15,8 +16,8 @@ pub(crate) enum Incoming<'a> {
     Request(Request<'a>),
     /// Wants none.
     Notification(Request<'a>),
-    /// An answer of the client's own, to a question that the canary never asks.
-    Response,
+    /// An answer of the client's own, to a question that only a plan asks, with its raw id.
+    Response(&'a str),
     /// Cannot be served.
     Broken(Broken<'a>),
 }
@@ -38,7 +39,11 @@ pub(crate) struct Request<'a> {
     pub(crate) name: Option<Cow<'a, str>>,
     /// `params.arguments`.
     pub(crate) arguments: Option<&'a str>,
-    /// `params.arguments.nonce` of a tool call.
+    /// `params.uri`.
+    pub(crate) uri: Option<Cow<'a, str>>,
+    /// `params.cursor` as it is written.
+    pub(crate) cursor: Option<&'a str>,
+    /// `params.arguments.nonce` of a tool call or a prompt; of a read the nonce in its URI.
     pub(crate) nonce: Option<Arc<str>>,
 }
 
@@ -68,7 +73,7 @@ pub(crate) fn read<'a>(bytes: &'a [u8], notes: &mut Vec<Note>) -> Incoming<'a> {
     match envelope.kind() {
         Kind::Request => Incoming::Request(request(&envelope)),
         Kind::Notification => Incoming::Notification(request(&envelope)),
-        Kind::Result | Kind::Error => Incoming::Response,
+        Kind::Result | Kind::Error => Incoming::Response(envelope.id().unwrap_or("null")),
         Kind::Broken(why) if served_all_the_same(&envelope) => {
             let seen = why.to_owned();
             notes.push(Note { requirement: "R-BASE-02", seen });
@@ -113,6 +118,8 @@ fn request<'a>(envelope: &Envelope<'a>) -> Request<'a> {
         meta_version: None,
         name: None,
         arguments: None,
+        uri: None,
+        cursor: None,
         nonce: None,
     };
     // One pass over the params instead of one for each member; the last of two equal names counts.
@@ -121,16 +128,29 @@ fn request<'a>(envelope: &Envelope<'a>) -> Request<'a> {
             "_meta" => request.meta = json::members(member.value).unwrap_or_default(),
             "name" => request.name = string(member.value),
             "arguments" => request.arguments = Some(member.value),
+            "uri" => request.uri = string(member.value),
+            "cursor" => request.cursor = Some(member.value),
             _ => {}
         }
     }
     let version = request.meta.iter().rfind(|member| member.is(meta::PROTOCOL_VERSION));
     request.meta_version = version.and_then(|member| string(member.value));
-    if request.method == "tools/call" {
-        let nonce = request.arguments.and_then(|arguments| json::get(arguments, "nonce"));
-        request.nonce = nonce.and_then(string).map(Into::into);
-    }
+    request.nonce = match &*request.method {
+        "tools/call" | "prompts/get" => {
+            let nonce = request.arguments.and_then(|arguments| json::get(arguments, "nonce"));
+            nonce.and_then(string).map(Into::into)
+        }
+        "resources/read" => request.uri.as_deref().and_then(resources::nonce_of).map(Into::into),
+        _ => None,
+    };
     request
+}
+
+impl Request<'_> {
+    /// Whether it asks for the first page of a listing.
+    pub(crate) fn is_first_page(&self) -> bool {
+        matches!(self.cursor, None | Some("null"))
+    }
 }
 
 /// The string that a JSON text stands for, without a copy if it has no escapes.

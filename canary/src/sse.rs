@@ -7,8 +7,16 @@ use crate::plan::SseStyle;
 
 /// The message as one event, in the given style.
 pub(crate) fn frame(text: Text, style: &SseStyle) -> Pieces {
+    let mut pieces = opening(style);
+    pieces.append(event(text, style));
+    pieces
+}
+
+/// The message as an event within a stream.
+pub(crate) fn event(text: Text, style: &SseStyle) -> Pieces {
     let mut pieces = Pieces::default();
-    pieces.push(Piece::Frame(before(style).into()));
+    let end = style.line_end.as_str();
+    pieces.push(Piece::Frame(format!("event: message{end}data: ").into()));
     match text {
         Text::Whole(text) => push_lines(&mut pieces, &text, style),
         Text::Filled { before, fill, after } => {
@@ -19,20 +27,27 @@ pub(crate) fn frame(text: Text, style: &SseStyle) -> Pieces {
             push_lines(&mut pieces, &after, &as_it_is);
         }
     }
-    let end = style.line_end.as_str();
     pieces.push(Piece::Frame(format!("{end}{end}").into()));
     pieces
 }
 
-/// What stands before the first byte of the message.
-fn before(style: &SseStyle) -> String {
+/// A message that belongs to no request, as one event.
+pub(crate) fn announced(message: &str) -> Bytes {
+    let pieces = frame(Text::from(message.to_owned()), &SseStyle::default());
+    pieces.into_bytes()
+}
+
+/// What stands before the first event.
+pub(crate) fn opening(style: &SseStyle) -> Pieces {
     let end = style.line_end.as_str();
     let bom = if style.bom { "\u{feff}" } else { "" };
     let priming = if style.priming { format!("id: 0{end}data:{end}{end}") } else { String::new() };
     // A line break would end the comment and begin a field.
     let comment = style.comment.as_ref().map(|text| text.replace(['\r', '\n'], " "));
     let comment = comment.map_or_else(String::new, |text| format!(": {text}{end}"));
-    format!("{bom}{priming}{comment}event: message{end}data: ")
+    let mut pieces = Pieces::default();
+    pieces.push(Piece::Frame(format!("{bom}{priming}{comment}").into()));
+    pieces
 }
 
 /// The text with every line break, its own and those asked for, made the start of a `data` line.

@@ -2,16 +2,17 @@
 
 mod lines;
 
-use std::collections::HashMap;
+use std::collections::{HashMap, VecDeque};
 use std::io;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
+use birdstrike_wire::Envelope;
 use birdstrike_wire::capture::Capture;
-use birdstrike_wire::{Envelope, json};
 use bytes::Bytes;
 use tokio::io::{AsyncRead, AsyncWrite, AsyncWriteExt};
 use tokio::sync::Mutex;
+use tokio::sync::mpsc::UnboundedReceiver;
 use tokio::task::JoinSet;
 use tokio_util::sync::CancellationToken;
 
@@ -23,8 +24,10 @@ use crate::headers::Headers;
 use crate::pieces::{Piece, Pieces, Text};
 use crate::plan::{Delivery, Ending};
 use crate::reception::{self, Client};
+use crate::replies::Replied;
 use crate::sessions::Session;
 use crate::shared::Shared;
+use crate::stages::{self, Stage, Wait};
 use crate::upstream::Upstream;
 use lines::{Line, Lines};
 
@@ -73,6 +76,7 @@ where
     let mut lines = Lines::new(reader, shared.limits.request);
     let mut connection = Connection::new(Arc::clone(shared), Arc::clone(upstream), writer);
     let hung_up = connection.hung_up.clone();
+    let mut announced = upstream.listeners.as_ref().map(|listeners| listeners.listen(None));
     loop {
         let may_read = connection.answers.len() < AT_A_TIME;
         tokio::select! {
@@ -80,6 +84,7 @@ where
             () = shared.stopping.cancelled() => break,
             () = hung_up.cancelled() => break,
             Some(done) = connection.answers.join_next() => connection.forget(done),
+            Some(message) = next_of(&mut announced) => connection.announce(message),
             line = lines.next(), if may_read => {
                 let Some(line) = line? else {
                     connection.finish().await;
@@ -134,8 +139,18 @@ impl<W: AsyncWrite + Unpin + Send + 'static> Connection<W> {
         if let Some(revision) = received.reply.agreed {
             self.session = Some(Session::Open(revision));
         }
-        if received.method == "notifications/cancelled" {
-            self.cancel_named_in(&bytes);
+        if let Some(cancel) = received.cancels.and_then(|id| self.cancel.get(&id)) {
+            cancel.cancel();
+        }
+        if let Some(id) = received.answers {
+            self.shared.journal.reply(Replied {
+                id,
+                upstream: Arc::clone(&self.upstream.name),
+                transport: Transport::Stdio,
+                headers: Headers::default(),
+                message: Capture::of(bytes.clone(), !cut),
+                received: Instant::now(),
+            });
         }
         let id = raw_id(&bytes);
         let mut entry = Entry::open(
@@ -147,6 +162,7 @@ impl<W: AsyncWrite + Unpin + Send + 'static> Connection<W> {
                 revision: received.revision,
                 method: received.method,
                 nonce: received.nonce,
+                uri: received.uri,
                 request_headers: Headers::default(),
                 request: Capture::of(bytes, !cut),
                 received: Instant::now(),
@@ -167,13 +183,20 @@ impl<W: AsyncWrite + Unpin + Send + 'static> Connection<W> {
         });
     }
 
-    fn cancel_named_in(&self, message: &[u8]) {
-        let envelope = Envelope::read(message).ok();
-        let id =
-            envelope.and_then(|e| e.params()).and_then(|params| json::get(params, "requestId"));
-        if let Some(cancel) = id.and_then(|id| self.cancel.get(id)) {
-            cancel.cancel();
+    /// Writes what belongs to no request, if the client shook hands.
+    fn announce(&mut self, message: String) {
+        if !matches!(self.session, Some(Session::Open(_))) {
+            return;
         }
+        let (pieces, _) = frame(Content::Message(message.into()));
+        let out = Arc::clone(&self.out);
+        self.answers.spawn(async move {
+            let mut out = out.lock().await;
+            // Whoever is gone hears nothing; the next answer finds it out.
+            let written = out.write_all(&pieces.into_bytes()).await;
+            let _ = written.and(out.flush().await);
+            String::new()
+        });
     }
 
     fn forget(&mut self, done: Result<String, tokio::task::JoinError>) {
@@ -207,25 +230,22 @@ impl<W: AsyncWrite + Unpin> Answering<W> {
     /// Writes the answer as its delivery says. The entry knows what came of it.
     async fn answer(self, reply: Reply, mut entry: Entry) {
         let Reply { content, delivery, .. } = reply;
+        let leads = !delivery.before.is_empty() && matches!(content, Content::Message(_));
         tokio::select! {
             // Nothing is sent for a request that was cancelled (R-CANC-02).
             () = self.cancelled.cancelled() => return,
-            () = wait(&delivery) => {}
+            () = wait(&delivery, leads) => {}
         }
         if delivery.ending == Ending::CloseBeforeHeaders {
             return self.hung_up.cancel();
         }
-        let (pieces, message) = frame(content);
+        let (mut stages, message) = lines(content, &delivery);
         entry.begin(None, Headers::default(), message);
-        let written = self.write(Emitter::new(pieces, entry), delivery.ending).await;
-        if written.is_err() || matches!(delivery.ending, Ending::CutAfter(_)) {
-            self.hung_up.cancel();
-        }
-    }
-
-    async fn write(&self, mut emitter: Emitter, ending: Ending) -> io::Result<()> {
+        let journal = entry.journal();
+        let first = stages.pop_front().map(|stage| stage.pieces).unwrap_or_default();
+        let mut emitter = Emitter::new(first, entry).then(stages);
         let mut pause = Duration::ZERO;
-        match ending {
+        match delivery.ending {
             Ending::CutAfter(bytes) => emitter = emitter.cut_after(bytes),
             Ending::Drip { bytes, every } => {
                 emitter = emitter.in_steps_of(bytes.max(1));
@@ -233,6 +253,24 @@ impl<W: AsyncWrite + Unpin> Answering<W> {
             }
             _ => {}
         }
+        loop {
+            if self.write(&mut emitter, pause).await.is_err() {
+                return self.hung_up.cancel();
+            }
+            let Some(wait) = emitter.step() else {
+                break;
+            };
+            tokio::select! {
+                () = self.cancelled.cancelled() => return,
+                () = wait.over(Arc::clone(&journal)) => {}
+            }
+        }
+        if matches!(delivery.ending, Ending::CutAfter(_)) {
+            self.hung_up.cancel();
+        }
+    }
+
+    async fn write(&self, emitter: &mut Emitter, pause: Duration) -> io::Result<()> {
         // Held to the end of the line: lines do not mix.
         let mut out = self.out.lock().await;
         while let Some(bytes) = emitter.next() {
@@ -246,18 +284,41 @@ impl<W: AsyncWrite + Unpin> Answering<W> {
     }
 }
 
-async fn wait(delivery: &Delivery) {
+async fn wait(delivery: &Delivery, leads: bool) {
     match delivery.ending {
+        Ending::NeverAnswer if leads => tokio::time::sleep(delivery.delay).await,
         Ending::NeverAnswer | Ending::EndlessComments { .. } => std::future::pending().await,
         _ if delivery.delay.is_zero() => {}
         _ => tokio::time::sleep(delivery.delay).await,
     }
 }
 
+/// The next announcement; never any for those who do not listen.
+async fn next_of(announced: &mut Option<UnboundedReceiver<String>>) -> Option<String> {
+    match announced {
+        Some(messages) => messages.recv().await,
+        None => std::future::pending().await,
+    }
+}
+
+/// The lines of everything that the delivery says, the response among it.
+fn lines(content: Content, delivery: &Delivery) -> (VecDeque<Stage>, MessageIs) {
+    let beside = matches!(content, Content::Message(_));
+    let (pieces, message) = frame(content);
+    if !beside {
+        return (VecDeque::from([Stage { wait: Wait::Not, pieces }]), message);
+    }
+    let side = |message: &str| frame(Content::Message(message.to_owned().into())).0;
+    (stages::of(pieces, delivery, side).into(), message)
+}
+
 /// The line of an answer.
 fn frame(content: Content) -> (Pieces, MessageIs) {
     let (mut pieces, message) = match content {
-        Content::Nothing => (Pieces::default(), MessageIs::Unknown),
+        // Streams are of HTTP alone.
+        Content::Nothing | Content::Announcements(_) | Content::Events(_) => {
+            (Pieces::default(), MessageIs::Unknown)
+        }
         Content::Message(text) => (Pieces::of(on_one_line(text)), MessageIs::Inside),
         Content::Raw(bytes) => {
             let mut pieces = Pieces::default();

@@ -1,64 +1,77 @@
 //! One upstream at work: what it was given, made ready to be served.
 
-use std::collections::HashMap;
-use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::{Arc, PoisonError, RwLock};
 
-use birdstrike_wire::headers::{Annotation, annotations};
 use birdstrike_wire::{Era, Revision, json};
 
-use crate::config::UpstreamSpec;
-use crate::families::Family;
+use crate::config::{Cursors, ToolSpec, UpstreamSpec};
+use crate::in_flight::InFlight;
+use crate::listeners::Listeners;
 use crate::plan::Encoding;
+use crate::prompts::PromptSpec;
+use crate::replays::Replays;
+use crate::resources::Resources;
 use crate::sessions::Sessions;
+use crate::toolset::{Tool, Toolset};
 
 /// An upstream as requests meet it.
 #[derive(Debug)]
 pub(crate) struct Upstream {
     pub(crate) name: Arc<str>,
-    /// The array of all definitions, as it stands in a listing.
-    pub(crate) listing: String,
     pub(crate) sessions: Option<Sessions>,
     pub(crate) encoding: Encoding,
+    pub(crate) resources: Resources,
+    pub(crate) prompts: Vec<PromptSpec>,
     revisions: Vec<Revision>,
-    tools: HashMap<String, Tool>,
+    tools: RwLock<Arc<Toolset>>,
+    /// Answers over HTTP that can be cancelled.
+    pub(crate) in_flight: Arc<InFlight>,
+    pub(crate) replays: Replays,
+    pages: usize,
+    cursors: Cursors,
+    /// Who is told what changes; none if nobody ever is.
+    pub(crate) listeners: Option<Listeners>,
     /// What the last handshake over HTTP agreed on, as an index into `revisions`: all that is known
     /// of a client that sends neither a version nor a session.
     agreed: AtomicUsize,
-}
-
-/// A tool as calls meet it.
-#[derive(Debug)]
-pub(crate) struct Tool {
-    pub(crate) family: Family,
-    /// The arguments that a client mirrors in headers at 2026-07-28.
-    pub(crate) mirrored: Vec<Annotation>,
 }
 
 const NOTHING_AGREED: usize = usize::MAX;
 
 impl Upstream {
     pub(crate) fn new(spec: UpstreamSpec) -> Self {
-        let definitions: Vec<&str> = spec.tools.iter().map(|t| t.definition.as_str()).collect();
-        let listing = format!("[{}]", definitions.join(","));
-        let tool = |spec: crate::ToolSpec| {
-            let mirrored = mirrored(&spec.definition);
-            let family = spec.family;
-            (spec.name, Tool { family, mirrored })
-        };
+        let tools = Toolset::new(spec.tools, spec.pages, spec.cursors);
         Self {
             name: spec.name.into(),
-            listing,
             sessions: spec.sessions.then(Sessions::default),
             encoding: spec.encoding,
-            tools: spec.tools.into_iter().map(tool).collect(),
+            prompts: spec.prompts,
+            resources: Resources::new(spec.resources, spec.resource_templates),
+            tools: RwLock::new(Arc::new(tools)),
+            pages: spec.pages,
+            cursors: spec.cursors,
+            in_flight: Arc::default(),
+            replays: Replays::default(),
+            listeners: spec.listening.then(Listeners::default),
             revisions: spec.revisions,
             agreed: AtomicUsize::new(NOTHING_AGREED),
         }
     }
 
-    pub(crate) fn tool(&self, name: &str) -> Option<&Tool> {
-        self.tools.get(name)
+    /// Its tools as they are now; whoever asks keeps them, whatever comes after.
+    pub(crate) fn tools(&self) -> Arc<Toolset> {
+        Arc::clone(&self.tools.read().unwrap_or_else(PoisonError::into_inner))
+    }
+
+    pub(crate) fn tool(&self, name: &str) -> Option<Arc<Tool>> {
+        self.tools().tool(name).cloned()
+    }
+
+    /// Puts other tools in the place of those that it has.
+    pub(crate) fn swap(&self, tools: Vec<ToolSpec>) {
+        let tools = Arc::new(Toolset::new(tools, self.pages, self.cursors));
+        *self.tools.write().unwrap_or_else(PoisonError::into_inner) = tools;
     }
 
     pub(crate) fn speaks(&self, revision: Revision) -> bool {
@@ -98,14 +111,6 @@ impl Upstream {
     }
 }
 
-/// The annotated arguments of a tool; none if its definition or an annotation is broken, as clients
-/// must then drop it (R-HTTP-18).
-fn mirrored(definition: &str) -> Vec<Annotation> {
-    let schema = json::get(definition, "inputSchema");
-    let schema = schema.and_then(|schema| serde_json::from_str(schema).ok());
-    schema.and_then(|schema| annotations(&schema).ok()).unwrap_or_default()
-}
-
 #[cfg(test)]
 pub(crate) mod tests {
     use super::*;
@@ -126,7 +131,8 @@ pub(crate) mod tests {
     #[test]
     fn the_listing_is_the_definitions_byte_for_byte() {
         let upstream = upstream(&Revision::ALL);
-        let items = json::items(&upstream.listing).unwrap();
+        let tools = upstream.tools();
+        let items = json::items(tools.page(None).unwrap().0).unwrap();
         let definitions = crate::builtin_tools().into_iter().map(|t| t.definition);
         assert!(items.into_iter().eq(definitions));
         assert_eq!(upstream.tool("echo").unwrap().mirrored[0].name, "Region");

@@ -1,5 +1,6 @@
 //! How a reply becomes a response.
 
+use std::collections::VecDeque;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -15,10 +16,12 @@ use crate::dispatch::{Content, Reply};
 use crate::emit::Emitter;
 use crate::exchange::{Entry, MessageIs};
 use crate::headers::Headers;
+use crate::in_flight::Waiting;
 use crate::notes::Note;
-use crate::pieces::{Piece, Pieces};
+use crate::pieces::{Piece, Pieces, Text};
 use crate::plan::{Delivery, Encoding, Ending, Framing};
 use crate::sse;
+use crate::stages::{self, Stage, Wait};
 
 /// Sends the reply as its delivery says; an error closes the connection without an answer.
 pub(crate) async fn respond(
@@ -26,19 +29,37 @@ pub(crate) async fn respond(
     reply: Reply,
     own: HeaderMap,
     mut entry: Entry,
+    waiting: Option<Waiting>,
 ) -> Result<Response<AnswerBody>, Broken> {
     let Reply { content, delivery, .. } = reply;
-    wait(service, &delivery).await?;
+    let staged = delivery.encoding == Encoding::Sse && matches!(content, Content::Message(_));
+    let leads = staged && !delivery.before.is_empty();
+    tokio::select! {
+        () = cancelled(waiting.as_ref()) => return Ok(nothing(service, own, entry)),
+        over = wait(service, &delivery, leads) => over?,
+    }
     let endless = matches!(delivery.ending, Ending::EndlessComments { .. });
     let has_body = endless || !matches!(content, Content::Nothing);
-    let (pieces, message) = match content {
-        _ if endless => (Pieces::default(), MessageIs::Unknown),
-        content => frame(content, &delivery),
+    let (content, then) = match content {
+        Content::Announcements(messages) => (Content::Nothing, Then::Announcements(messages)),
+        content => (content, Then::End),
     };
+    let (mut stages, message) = match content {
+        _ if endless => (VecDeque::new(), MessageIs::Unknown),
+        Content::Message(text) if staged => (in_stages(text, &delivery), MessageIs::Inside),
+        content => {
+            let (pieces, message) = frame(content);
+            (VecDeque::from([Stage { wait: Wait::Not, pieces }]), message)
+        }
+    };
+    if delivery.gzip {
+        // What is packed is one piece of work from its first byte to its last.
+        stages = together(stages);
+    }
     let status = StatusCode::from_u16(delivery.status).unwrap_or(StatusCode::INTERNAL_SERVER_ERROR);
     let headers = headers(&delivery, own, has_body);
     entry.begin(Some(status.as_u16()), Headers::from(&headers), message);
-    let body = body(service, pieces, &delivery, entry);
+    let body = body(service, stages, then, &delivery, entry).cancelled_by(waiting);
     let mut response = Response::new(body);
     *response.status_mut() = status;
     *response.headers_mut() = headers;
@@ -46,9 +67,9 @@ pub(crate) async fn respond(
 }
 
 /// What comes before the first byte, which may be the end of it.
-async fn wait(service: &Service, delivery: &Delivery) -> Result<(), Broken> {
+async fn wait(service: &Service, delivery: &Delivery, leads: bool) -> Result<(), Broken> {
     let stopping = service.shared.stopping.cancelled();
-    if delivery.ending == Ending::NeverAnswer {
+    if delivery.ending == Ending::NeverAnswer && !leads {
         stopping.await;
         return Err(Broken::Stopping);
     }
@@ -64,19 +85,58 @@ async fn wait(service: &Service, delivery: &Delivery) -> Result<(), Broken> {
     }
 }
 
+/// Returns when the answer is cancelled.
+async fn cancelled(waiting: Option<&Waiting>) {
+    match waiting {
+        Some(waiting) => waiting.token().cancelled().await,
+        None => std::future::pending().await,
+    }
+}
+
+/// What is sent for a request that was cancelled: a stream without a response (R-CANC-02).
+fn nothing(service: &Service, own: HeaderMap, mut entry: Entry) -> Response<AnswerBody> {
+    let headers = headers(&Delivery::of(Encoding::Sse), own, true);
+    entry.begin(Some(200), Headers::from(&headers), MessageIs::Unknown);
+    entry.finish(false);
+    let emitter = Emitter::new(Pieces::default(), entry);
+    let body = AnswerBody::new(emitter, Then::End, None, Arc::clone(&service.flushes));
+    let mut response = Response::new(body);
+    *response.headers_mut() = headers;
+    response
+}
+
+/// A stream of everything that the delivery says, the response among it.
+fn in_stages(text: Text, delivery: &Delivery) -> VecDeque<Stage> {
+    let style = &delivery.sse;
+    let side = |message: &str| sse::event(Text::from(message.to_owned()), style);
+    let mut stages = VecDeque::from(stages::of(sse::event(text, style), delivery, side));
+    if let Some(first) = stages.front_mut() {
+        let mut opened = sse::opening(style);
+        opened.append(std::mem::take(&mut first.pieces));
+        first.pieces = opened;
+    }
+    stages
+}
+
+/// All stages in one, but for what is never sent.
+fn together(stages: VecDeque<Stage>) -> VecDeque<Stage> {
+    let mut one = Pieces::default();
+    let sent = stages.into_iter().filter(|stage| stage.wait != Wait::Forever);
+    sent.for_each(|stage| one.append(stage.pieces));
+    VecDeque::from([Stage { wait: Wait::Not, pieces: one }])
+}
+
 /// The body of an answer, and where in it the JSON-RPC response stands.
-fn frame(content: Content, delivery: &Delivery) -> (Pieces, MessageIs) {
-    match (content, delivery.encoding) {
-        (Content::Nothing, _) => (Pieces::default(), MessageIs::Unknown),
-        (Content::Raw(bytes), _) => {
+fn frame(content: Content) -> (Pieces, MessageIs) {
+    match content {
+        Content::Nothing | Content::Announcements(_) => (Pieces::default(), MessageIs::Unknown),
+        Content::Raw(bytes) => {
             let mut pieces = Pieces::default();
             pieces.push(Piece::Frame(bytes));
             (pieces, MessageIs::Unknown)
         }
-        (Content::Message(text), Encoding::Json) => (Pieces::of(text), MessageIs::Body),
-        (Content::Message(text), Encoding::Sse) => {
-            (sse::frame(text, &delivery.sse), MessageIs::Inside)
-        }
+        Content::Events(pieces) => (pieces, MessageIs::Inside),
+        Content::Message(text) => (Pieces::of(text), MessageIs::Body),
     }
 }
 
@@ -117,16 +177,23 @@ fn put_last(planned: &[(String, String)], headers: &mut HeaderMap) {
     headers.extend(planned);
 }
 
-fn body(service: &Service, pieces: Pieces, delivery: &Delivery, entry: Entry) -> AnswerBody {
+fn body(
+    service: &Service,
+    mut stages: VecDeque<Stage>,
+    mut then: Then,
+    delivery: &Delivery,
+    entry: Entry,
+) -> AnswerBody {
     let announced = delivery.framing == Framing::ContentLength && !delivery.gzip;
-    let mut emitter = Emitter::new(pieces, entry);
+    let first = stages.pop_front().map(|stage| stage.pieces).unwrap_or_default();
+    let mut emitter = Emitter::new(first, entry).then(stages);
     if delivery.gzip && !emitter.is_done() {
         emitter = emitter.packed();
     }
     if delivery.encoding == Encoding::Sse {
         emitter = emitter.in_steps_of(delivery.sse.chunk);
     }
-    let (mut pause, mut then) = (Duration::ZERO, Then::End);
+    let mut pause = Duration::ZERO;
     match delivery.ending {
         Ending::Whole | Ending::CloseBeforeHeaders | Ending::NeverAnswer => {}
         Ending::Drip { bytes, every } => {
@@ -142,10 +209,10 @@ fn body(service: &Service, pieces: Pieces, delivery: &Delivery, entry: Entry) ->
         }
         Ending::EndlessComments { every } => then = Then::Comments(every),
     }
-    if emitter.is_done() && then == Then::End {
+    if emitter.is_done() && matches!(then, Then::End) {
         emitter.entry().finish(true);
     }
-    let announced = announced && !matches!(then, Then::Comments(_));
+    let announced = announced && !matches!(then, Then::Comments(_) | Then::Announcements(_));
     let length = if announced { emitter.len() } else { None };
     AnswerBody::new(emitter, then, length, Arc::clone(&service.flushes)).paced(pause)
 }

@@ -5,9 +5,9 @@ use std::sync::Arc;
 use std::time::Instant;
 
 use birdstrike_wire::capture::Capture;
-use birdstrike_wire::codes;
 use birdstrike_wire::envelope::error_object;
-use birdstrike_wire::headers::MCP_SESSION_ID;
+use birdstrike_wire::headers::{LAST_EVENT_ID, MCP_PROTOCOL_VERSION, MCP_SESSION_ID};
+use birdstrike_wire::{Envelope, Era, Revision, codes};
 use bytes::Bytes;
 use http::header::ALLOW;
 use http::{HeaderMap, HeaderValue, Method, Request, Response};
@@ -17,10 +17,14 @@ use hyper::body::Incoming;
 use super::body::{AnswerBody, Broken};
 use super::flush::Flushes;
 use super::{gate, respond};
-use crate::dispatch::Reply;
+use crate::dispatch::{Content, Reply};
 use crate::exchange::{Entry, Exchange, Transport};
 use crate::headers::Headers;
+use crate::in_flight::Waiting;
+use crate::plan::{Delivery, Encoding, Ending};
 use crate::reception::{self, Client, Received, header};
+use crate::replies::Replied;
+use crate::sessions::Session;
 use crate::shared::Shared;
 use crate::upstream::Upstream;
 
@@ -44,10 +48,7 @@ impl Taken {
     fn without_message(method: &Method, reply: Reply) -> Self {
         let received = Received {
             method: Cow::Owned(method.to_string()),
-            revision: None,
-            nonce: None,
-            notes: Vec::new(),
-            reply,
+            ..Received::unread(reply, Vec::new())
         };
         Self { received, body: Bytes::new(), own: HeaderMap::new() }
     }
@@ -79,9 +80,15 @@ impl Service {
             (None, Some(upstream)) if head.method == Method::DELETE => {
                 delete(upstream, &head.headers)
             }
+            (None, Some(upstream)) if head.method == Method::GET => get(upstream, &head.headers),
             (None, Some(upstream)) => not_allowed(upstream, &head.method),
         };
+        let waiting = upstream.and_then(|upstream| waiting(upstream, &head.headers, &taken));
+        self.keep_reply(&taken, &name, &head.headers);
         let mut reply = taken.received.reply;
+        if let Some(upstream) = upstream {
+            reply = broken_off(upstream, &head.headers, reply);
+        }
         let mut notes = taken.received.notes;
         respond::settle(&mut reply.delivery, &head.headers, &mut notes);
         let entry = Entry::open(
@@ -93,6 +100,7 @@ impl Service {
                 revision: taken.received.revision,
                 method: taken.received.method,
                 nonce: taken.received.nonce,
+                uri: taken.received.uri,
                 // Copied, as what was read would keep the whole buffer of the connection alive.
                 request: Capture::of(Bytes::copy_from_slice(&taken.body), true),
                 request_headers: Headers::from(&head.headers),
@@ -101,7 +109,21 @@ impl Service {
                 notes,
             },
         );
-        respond::respond(self, reply, taken.own, entry).await
+        respond::respond(self, reply, taken.own, entry, waiting).await
+    }
+
+    /// Keeps what the client replied to a question of a plan, if it did.
+    fn keep_reply(&self, taken: &Taken, upstream: &Arc<str>, headers: &HeaderMap) {
+        if let Some(id) = taken.received.answers.clone() {
+            self.shared.journal.reply(Replied {
+                id,
+                upstream: Arc::clone(upstream),
+                transport: Transport::Http,
+                headers: Headers::from(headers),
+                message: Capture::of(Bytes::copy_from_slice(&taken.body), true),
+                received: Instant::now(),
+            });
+        }
     }
 
     async fn post(&self, upstream: &Upstream, headers: &HeaderMap, body: Incoming) -> Taken {
@@ -143,6 +165,23 @@ impl Service {
     }
 }
 
+/// Cancels what the message cancels; or else enters an answer that waits among those that can be
+/// cancelled. Only handshake revisions cancel by message over HTTP: later ones close the stream.
+fn waiting(upstream: &Upstream, headers: &HeaderMap, taken: &Taken) -> Option<Waiting> {
+    let received = &taken.received;
+    received.revision.filter(|revision| revision.era() == Era::Handshake)?;
+    let session = session(upstream, headers);
+    if let Some(id) = &received.cancels {
+        upstream.in_flight.cancel(session, id);
+        return None;
+    }
+    if !received.reply.delivery.waits() {
+        return None;
+    }
+    let envelope = Envelope::read(&taken.body).ok()?;
+    Some(upstream.in_flight.enter(session, envelope.id()?))
+}
+
 /// Ends a session, where there are sessions (R-HTTP-28).
 fn delete(upstream: &Upstream, headers: &HeaderMap) -> Taken {
     let Some(sessions) = &upstream.sessions else {
@@ -156,10 +195,68 @@ fn delete(upstream: &Upstream, headers: &HeaderMap) -> Taken {
     Taken::without_message(&Method::DELETE, reply)
 }
 
+/// The reply as a stream that breaks and is kept, if its delivery wants that.
+fn broken_off(upstream: &Upstream, headers: &HeaderMap, reply: Reply) -> Reply {
+    let Reply { content, mut delivery, agreed } = reply;
+    let content = match (content, delivery.resumable.take()) {
+        (Content::Message(text), Some(how)) if delivery.encoding == Encoding::Sse => {
+            let first = upstream.replays.open(session(upstream, headers), text, &delivery, &how);
+            delivery.gzip = false;
+            if delivery.ending == Ending::Whole {
+                delivery.ending = Ending::CutAfter(first.len());
+            }
+            Content::Events(first)
+        }
+        (content, _) => content,
+    };
+    Reply { content, delivery, agreed }
+}
+
+/// Resumes a stream behind the event that the client saw last; none if there is nothing to resume
+/// here. Events of another session are nobody's (R-HTTP-10).
+fn resume(upstream: &Upstream, headers: &HeaderMap) -> Option<Taken> {
+    let last = header(headers, LAST_EVENT_ID)?;
+    let (rest, delay) = upstream.replays.after(session(upstream, headers), last)?;
+    let delivery = Delivery { delay, ..Delivery::of(Encoding::Sse) };
+    let content = Content::Events(rest);
+    Some(Taken::without_message(&Method::GET, Reply { content, delivery, agreed: None }))
+}
+
+/// Opens a stream for what belongs to no request, in handshake revisions and where there is
+/// anything to hear.
+fn get(upstream: &Upstream, headers: &HeaderMap) -> Taken {
+    let newest = header(headers, MCP_PROTOCOL_VERSION) == Some(Revision::V2026_07_28.as_str());
+    if let Some(resumed) = resume(upstream, headers).filter(|_| !newest) {
+        return resumed;
+    }
+    let Some(listeners) = upstream.listeners.as_ref().filter(|_| !newest) else {
+        return not_allowed(upstream, &Method::GET);
+    };
+    let session = session(upstream, headers);
+    let known = upstream.sessions.as_ref().zip(session);
+    if known.is_some_and(|(sessions, id)| sessions.look_up(id) == Session::Ended) {
+        return Taken::without_message(&Method::GET, refused("the session has ended", 404));
+    }
+    let messages = listeners.listen(session.map(str::to_owned));
+    let delivery = Delivery::of(Encoding::Sse);
+    let content = Content::Announcements(messages);
+    Taken::without_message(&Method::GET, Reply { content, delivery, agreed: None })
+}
+
+/// The session that a request names, where there are sessions.
+fn session<'h>(upstream: &Upstream, headers: &'h HeaderMap) -> Option<&'h str> {
+    upstream.sessions.as_ref().and_then(|_| header(headers, MCP_SESSION_ID))
+}
+
 /// There is no stream to open with GET, and nothing else to do.
 fn not_allowed(upstream: &Upstream, method: &Method) -> Taken {
     let mut taken = Taken::without_message(method, Reply::empty(405));
-    let allowed = if upstream.sessions.is_some() { "POST, DELETE" } else { "POST" };
+    let allowed = match (upstream.listeners.is_some(), upstream.sessions.is_some()) {
+        (false, false) => "POST",
+        (false, true) => "POST, DELETE",
+        (true, false) => "GET, POST",
+        (true, true) => "GET, POST, DELETE",
+    };
     taken.own.insert(ALLOW, HeaderValue::from_static(allowed));
     taken
 }

@@ -7,11 +7,16 @@
     reason = "helpers of tests fail like the tests themselves"
 )]
 
+mod beside;
 mod families;
 mod framing;
 mod hostile;
 mod journal;
+mod listing;
 mod odd;
+mod prompts;
+mod resources;
+mod resume;
 mod revisions;
 mod rmcp;
 mod stdio;

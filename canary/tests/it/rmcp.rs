@@ -2,9 +2,14 @@
 
 use std::collections::BTreeSet;
 
-use birdstrike_canary::{Canary, Encoding, serve_stdio};
+use birdstrike_canary::{
+    Canary, Cursors, Encoding, PromptMessage, PromptSpec, ResourceSpec, serve_stdio,
+};
 use birdstrike_wire::Revision;
-use rmcp::model::{CallToolRequestParams, CallToolResponse, ClientConfig, ProtocolVersion};
+use rmcp::model::{
+    CallToolRequestParams, CallToolResponse, ClientConfig, GetPromptRequestParams, ProtocolVersion,
+    ReadResourceRequestParams,
+};
 use rmcp::service::{RoleClient, RunningService};
 use rmcp::transport::StreamableHttpClientTransport;
 use rmcp::transport::streamable_http_client::StreamableHttpClientTransportConfig;
@@ -166,6 +171,37 @@ async fn it_speaks_over_lines_too() {
         served.expect("it ends with its input");
         let others = canary.journal().others();
         assert!(others.iter().all(|e| e.notes.is_empty()), "{others:?}");
+        canary.stop().await;
+    }
+}
+
+#[tokio::test]
+async fn it_reads_resources_gets_prompts_and_follows_pages() {
+    for (revision, mode) in [
+        (NEW, discover()),
+        (OLD[0], ClientLifecycleMode::Initialize),
+        (OLD[1], ClientLifecycleMode::Initialize),
+    ] {
+        let canary = canary(|upstream| {
+            upstream.resources = vec![ResourceSpec::text("canary://a", "whole")];
+            upstream.prompts =
+                vec![PromptSpec::new("p", vec![PromptMessage::link("canary://a", "a")])];
+            upstream.pages = 3;
+            upstream.cursors = Cursors::Empty;
+        })
+        .await;
+        let client = connect(&canary, revision, mode).await;
+        assert_eq!(in_time(client.list_all_tools()).await.unwrap().len(), 11);
+        assert_eq!(in_time(client.list_all_resources()).await.unwrap().len(), 1);
+        assert_eq!(in_time(client.list_all_prompts()).await.unwrap().len(), 1);
+        let read = ReadResourceRequestParams::new("canary://a?nonce=n");
+        let read = in_time(client.read_resource(read)).await.unwrap();
+        assert_eq!(serde_json::to_value(read).unwrap()["contents"][0]["text"], "whole");
+        let prompt = in_time(client.get_prompt(GetPromptRequestParams::new("p"))).await.unwrap();
+        let prompt = serde_json::to_value(prompt).unwrap();
+        assert_eq!(prompt["messages"][0]["content"]["uri"], "canary://a");
+        assert_eq!(support::take(&canary, "n").await.notes, []);
+        in_time(client.cancel()).await.unwrap();
         canary.stop().await;
     }
 }

@@ -124,6 +124,30 @@ pub(crate) fn call(
     }
 }
 
+/// Any request in this revision, with every header that belongs to it. `members` are those of its
+/// params, without `_meta`.
+pub(crate) fn ask(
+    url: &str,
+    revision: Revision,
+    method: &str,
+    members: &str,
+) -> reqwest::RequestBuilder {
+    let params = format!("{{{members}}}");
+    if revision != Revision::V2026_07_28 {
+        return post(url, envelope::request("\"id-1\"", method, &params))
+            .header("mcp-protocol-version", revision.as_str());
+    }
+    let with_meta = json::set(&params, "_meta", &request_meta()).unwrap();
+    let request = post(url, envelope::request("\"id-1\"", method, &with_meta))
+        .header("mcp-protocol-version", revision.as_str())
+        .header("mcp-method", method);
+    let named = birdstrike_wire::headers::name_param(method);
+    match named.and_then(|named| json::get_string(&params, named)) {
+        Some(name) => request.header("mcp-name", name),
+        None => request,
+    }
+}
+
 /// Calls `echo` with this nonce at 2026-07-28.
 pub(crate) fn call_nonce(canary: &Canary, nonce: &str) -> reqwest::RequestBuilder {
     let arguments = format!("{{\"nonce\":{}}}", json::quote(nonce));

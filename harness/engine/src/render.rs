@@ -194,6 +194,7 @@ fn deliver(spec: &Delivery, encoding: plan::Encoding) -> plan::Delivery {
         },
         sse: style(&spec.sse),
         encoding,
+        ..usual
     }
 }
 

@@ -6,6 +6,7 @@ use birdstrike_wire::{Era, Revision};
 use http::{HeaderName, HeaderValue};
 
 use crate::surfaces::truncation::Owner;
+use crate::trace::Trace;
 
 /// The client of one request.
 #[derive(Clone, Debug)]
@@ -21,6 +22,10 @@ pub(crate) struct Client {
     pub(crate) param_headers: Vec<(HeaderName, HeaderValue)>,
     /// To whom belongs what is kept for it.
     pub(crate) owner: Owner,
+    /// Its name, as the sinks are told it; empty for one without a name.
+    pub(crate) caller: String,
+    /// The trace that its request belongs to.
+    pub(crate) trace: Trace,
 }
 
 impl Client {
@@ -50,6 +55,8 @@ impl Client {
             passed_on: passed_on.join(","),
             param_headers,
             owner: Owner::default(),
+            caller: String::new(),
+            trace: Trace::default(),
         }
     }
 

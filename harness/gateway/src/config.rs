@@ -8,11 +8,18 @@
 //! # Ok::<(), birdstrike_gateway::ConfigError>(())
 //! ```
 
+mod sinks;
+
 use std::collections::BTreeMap;
 use std::net::{Ipv4Addr, SocketAddr};
 use std::path::{Path, PathBuf};
 
 use serde::Deserialize;
+
+pub use sinks::{
+    AlertsConfig, AuditConfig, AuditFormat, AuditTarget, EventsConfig, LogConfig, OtlpProtocol,
+    RedactionConfig, TelemetryConfig,
+};
 
 /// A gateway's configuration.
 #[derive(Clone, Debug, Deserialize)]
@@ -33,6 +40,24 @@ pub struct Config {
     /// The budget of a batch; without it every result is returned whole.
     #[serde(default)]
     pub truncation: Option<Truncation>,
+    /// The log file, in addition to standard error.
+    #[serde(default)]
+    pub log: Option<LogConfig>,
+    /// The events of finished calls.
+    #[serde(default)]
+    pub events: Option<EventsConfig>,
+    /// The alerts of failed calls.
+    #[serde(default)]
+    pub alerts: Option<AlertsConfig>,
+    /// The audit exports.
+    #[serde(default)]
+    pub audit: Vec<AuditConfig>,
+    /// The spans.
+    #[serde(default)]
+    pub telemetry: Option<TelemetryConfig>,
+    /// What no sink is told.
+    #[serde(default)]
+    pub redaction: RedactionConfig,
 }
 
 /// Something that changes a successful result.
@@ -213,7 +238,8 @@ impl Config {
         if self.mutators.contains(&Mutator::TruncateText { max_chars: 0 }) {
             return Err("`truncate_text.max_chars` is 0: no text would be left".into());
         }
-        self.truncation.as_ref().map_or(Ok(()), Truncation::check)
+        self.truncation.as_ref().map_or(Ok(()), Truncation::check)?;
+        self.check_sinks()
     }
 }
 

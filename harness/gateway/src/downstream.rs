@@ -3,6 +3,7 @@
 mod guard;
 mod listing;
 mod request;
+mod watch;
 
 use std::net::SocketAddr;
 use std::sync::Arc;
@@ -35,7 +36,7 @@ pub(crate) struct Server {
 
 /// The routes of the server. Any other method on the endpoint is answered with 405.
 pub(crate) fn router(server: Arc<Server>) -> Router {
-    Router::new().route("/mcp", post(receive)).with_state(server)
+    Router::new().route("/mcp", post(receive)).merge(watch::router()).with_state(server)
 }
 
 async fn receive(State(server): State<Arc<Server>>, headers: HeaderMap, body: Body) -> Response {

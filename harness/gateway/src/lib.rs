@@ -50,10 +50,16 @@ mod gateway;
 mod log;
 mod pipeline;
 mod routes;
+mod sinks;
 mod spelled;
 pub mod surfaces;
+mod trace;
 mod upstream;
 
+pub use config::{
+    AlertsConfig, AuditConfig, AuditFormat, AuditTarget, EventsConfig, LogConfig, OtlpProtocol,
+    RedactionConfig, TelemetryConfig,
+};
 pub use config::{Config, ConfigError, Limits, Mutator, Target, Truncation, UpstreamConfig};
 pub use failure::{Cause, Failure};
 pub use gateway::{Gateway, StartError};

@@ -6,10 +6,13 @@
 //! exchanged by itself.
 
 pub mod answer_reading;
+pub mod audit_export;
 pub mod batch_packing;
 pub mod flat_return;
 pub mod is_error;
 pub mod mutators;
+pub mod record;
+pub mod redaction;
 pub mod truncation;
 pub mod upstream_read;
 
@@ -30,6 +33,10 @@ pub struct Steps {
     pub flat_return: flat_return::Steps,
     /// Surface 9.
     pub is_error: is_error::Steps,
+    /// Surface 10.
+    pub redaction: redaction::Steps,
+    /// Surface 12.
+    pub audit_export: audit_export::Steps,
 }
 
 impl Steps {
@@ -42,6 +49,8 @@ impl Steps {
         batch_packing: batch_packing::Steps::RIGHT,
         flat_return: flat_return::Steps::RIGHT,
         is_error: is_error::Steps::RIGHT,
+        redaction: redaction::Steps::RIGHT,
+        audit_export: audit_export::Steps::RIGHT,
     };
 }
 

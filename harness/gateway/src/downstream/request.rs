@@ -10,6 +10,7 @@ use http::{HeaderMap, HeaderName, HeaderValue};
 use crate::client::Client;
 use crate::routes::Reply;
 use crate::surfaces::truncation::Owner;
+use crate::trace::Trace;
 
 /// The newest revision with a handshake: what a client with unknown wishes is offered.
 const NEWEST_HANDSHAKE: Revision = Revision::V2025_11_25;
@@ -76,6 +77,7 @@ impl Asked {
         }
         let mut client = Client::new(revision, meta, param_headers(headers));
         client.owner = Owner::of(headers);
+        client.trace = Trace::of(meta, headers);
         Ok(Self { client, method, params: params.to_owned() })
     }
 }

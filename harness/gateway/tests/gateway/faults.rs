@@ -223,7 +223,7 @@ impl Shot<'_> {
         let calls = self.running.log.events("call");
         for line in &calls[std::mem::replace(&mut self.logged, calls.len())..] {
             let get = |name| json::get(line, name).unwrap_or_default();
-            write!(text, " log {} {}", get("outcome"), get("cause")).unwrap();
+            write!(text, " log {} {}", get("outcome"), get("error_type")).unwrap();
         }
         self.seen.insert(probe.into(), without_times(&without_ids(&text, "call_id")));
     }

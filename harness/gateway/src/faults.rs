@@ -5,10 +5,12 @@
 //! through the right step, so that it shows where it should and nowhere else.
 
 mod answer_reading;
+mod audit_export;
 mod batch_packing;
 mod flat_return;
 mod is_error;
 mod mutators;
+mod redaction;
 mod text;
 mod truncation;
 mod upstream_read;
@@ -41,6 +43,8 @@ pub const fn all() -> &'static [&'static [Fault]] {
         batch_packing::FAULTS,
         flat_return::FAULTS,
         is_error::FAULTS,
+        redaction::FAULTS,
+        audit_export::FAULTS,
     ]
 }
 

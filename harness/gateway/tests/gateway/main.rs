@@ -16,6 +16,7 @@ mod listing;
 mod pairs;
 mod shaping;
 mod shaping_faults;
+mod sink_faults;
 mod sinks;
 mod stdio;
 mod support;

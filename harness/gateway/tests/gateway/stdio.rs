@@ -93,6 +93,10 @@ fn call(
             None
         }
         "silence" => None,
+        "complain" => {
+            eprintln!("password=in-stderr {}", "é".repeat(400));
+            Some(envelope::result(id, &good))
+        }
         "pid" => Some(envelope::result(id, &format!("{{\"pid\":{}}}", std::process::id()))),
         "die" => std::process::exit(3),
         "noise" => {

@@ -35,8 +35,9 @@ const FORMS: [&str; 7] = [
     r"://[^/\s:@]*:(?P<secret>[^/\s@]+)@",
 ];
 
-/// A shorter value of a program's environment is an ordinary word more often than a secret.
-const LEAST_ENV_CHARS: usize = 8;
+/// A shorter value of a program's environment is an ordinary word more often than a secret, unless
+/// its name is that of one.
+const LEAST_ENV_CHARS: [usize; 2] = [8, 4];
 
 /// What is secret, and how much is told of the rest.
 #[derive(Debug)]
@@ -62,17 +63,19 @@ impl Rules {
         let texts: Vec<&str> =
             FORMS.into_iter().chain(own.patterns.iter().map(String::as_str)).collect();
         let forms = texts.iter().map(|text| Regex::new(text)).collect::<Result<_, _>>()?;
-        let names = NAMES.into_iter().map(str::to_owned);
         let mut values = own.values.clone();
+        let names: Vec<String> = (NAMES.into_iter().map(str::to_owned))
+            .chain(own.keys.iter().map(|key| Self::plain(key)))
+            .collect();
         for upstream in config.upstreams.values() {
             if let Target::Command { env, .. } = &upstream.target {
-                values.extend(secrets_of(env));
+                values.extend(secrets_of(env, &names));
             }
         }
         values.sort_by_key(|value| std::cmp::Reverse(value.len()));
         values.dedup();
         Ok(Self {
-            names: names.chain(own.keys.iter().map(|key| Self::plain(key))).collect(),
+            names,
             any_form: RegexSet::new(&texts)?,
             forms,
             values,
@@ -113,6 +116,13 @@ fn masked(found: &Captures<'_>) -> String {
     format!("{}{MASK}{}", &whole[..start], &whole[end..])
 }
 
-fn secrets_of(env: &BTreeMap<String, String>) -> impl Iterator<Item = String> {
-    env.values().filter(|value| value.chars().count() >= LEAST_ENV_CHARS).cloned()
+/// Dates, versions and numbers are no secrets.
+fn secrets_of(env: &BTreeMap<String, String>, names: &[String]) -> Vec<String> {
+    let is_secret = |(name, value): &(&String, &String)| {
+        let plain = Rules::plain(name);
+        let named = names.iter().any(|word| plain.contains(word.as_str()));
+        let least = LEAST_ENV_CHARS[usize::from(named)];
+        value.chars().count() >= least && (named || value.chars().any(char::is_alphabetic))
+    };
+    env.iter().filter(is_secret).map(|(_, value)| value.clone()).collect()
 }

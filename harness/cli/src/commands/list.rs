@@ -77,7 +77,9 @@ const FILES: [(&str, &str); 3] = [("inventory", "INV-"), ("wire", "R-"), ("cases
 fn requirements(catalogue: &Catalogue, file: &str) -> Result<String, EngineError> {
     let Some((_, head)) = FILES.iter().find(|(name, _)| *name == file) else {
         let names = FILES.map(|(name, _)| name).join(", ");
-        return Err(EngineError::Usage(format!("no requirement file `{file}`: use one of {names}")));
+        return Err(EngineError::Usage(format!(
+            "no requirement file `{file}`: use one of {names}"
+        )));
     };
     let mut out = String::new();
     let mut counts = Counts::default();

@@ -1,12 +1,17 @@
 //! Checks: one expectation in a scenario, with a stable id.
 
+mod sink;
+
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::level::Level;
 use crate::mistake::{Mistake, Place};
+use crate::profile::Sink;
 use crate::word::{REVISIONS, ROUTES, named, words};
 use crate::yaml::At;
+
+pub use sink::{SinkExpect, SinkHolds};
 
 /// One expectation as it is judged.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -93,6 +98,8 @@ pub enum Expect {
         /// Where it stands.
         place: Target,
     },
+    /// Something holds in sinks.
+    Sink(SinkExpect),
 }
 
 impl Expect {
@@ -110,6 +117,7 @@ impl Expect {
             Self::Packed => "packed",
             Self::Mirrored => "mirrored",
             Self::AcrossRoutes { .. } => "across-routes",
+            Self::Sink(sink) => sink.word(),
         }
     }
 }
@@ -141,7 +149,8 @@ pub enum Precision {
 }
 
 /// A check as it is written. Exactly one of the words `intact`, `equals`, `absent`, `count`,
-/// `refused`, `same-as`, `valid`, `flagged`, `packed`, `mirrored`, `across-routes` must be there.
+/// `refused`, `same-as`, `valid`, `flagged`, `packed`, `mirrored`, `across-routes`,
+/// `never-in`, `in-sink`, `records`, `well-formed`, `longest` must be there.
 #[derive(Clone, Debug, Default, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, rename_all = "kebab-case", default)]
 pub struct CheckFile {
@@ -167,7 +176,23 @@ pub struct CheckFile {
     mirrored: Option<Level>,
     /// The same fate on every route.
     across_routes: Option<Level>,
-    /// How binding, for `equals`, `count` and `same-as`.
+    /// The marker stands in none of these sinks.
+    never_in: Option<Vec<Sink>>,
+    /// The marker, or the value of a field, stands in each of these sinks.
+    in_sink: Option<Vec<Sink>>,
+    /// So many records of the call arrive in each port of `sinks`.
+    records: Option<u32>,
+    /// Records in these sinks obey their format, and nothing planted escapes its field.
+    well_formed: Option<Vec<Sink>>,
+    /// No field of the call's records in `sinks` has more characters.
+    longest: Option<usize>,
+    /// `records` and `longest`: the sinks.
+    sinks: Vec<Sink>,
+    /// `never-in` and `in-sink`: the name of a marker that the scenario plants.
+    marker: Option<String>,
+    /// `in-sink`: the name of a field that the profile's port knows; `equals` is its value.
+    field: Option<String>,
+    /// How binding, for `equals`, `count`, `same-as` and what is expected of sinks.
     level: Option<Level>,
     /// The slot that is judged.
     slot: Option<String>,
@@ -254,8 +279,12 @@ impl CheckFile {
                 | Expect::SameAs { .. }
                 | Expect::AcrossRoutes { .. }
         );
-        let levelled =
-            matches!(expect, Expect::Equals { .. } | Expect::Count { .. } | Expect::SameAs { .. });
+        let levelled = matches!(
+            expect,
+            Expect::Equals { .. } | Expect::Count { .. } | Expect::SameAs { .. } | Expect::Sink(_)
+        );
+        let counts = self.records.is_some() || self.longest.is_some();
+        let marked = self.never_in.is_some() || self.in_sink.is_some();
         let compared =
             matches!(expect, Expect::Intact { .. } | Expect::Equals { .. } | Expect::SameAs { .. });
         let stray = [
@@ -264,6 +293,9 @@ impl CheckFile {
             ("slot", self.slot.is_some() && !placed),
             ("at", self.at.is_some() && !placed),
             ("level", self.level.is_some() && !levelled),
+            ("sinks", !self.sinks.is_empty() && !counts),
+            ("marker", self.marker.is_some() && !marked),
+            ("field", self.field.is_some() && self.in_sink.is_none()),
             ("same", self.same != Precision::Value && !compared),
         ];
         match stray.iter().find(|(_, stray)| *stray) {
@@ -282,7 +314,7 @@ impl CheckFile {
             (Some(one), true) => Ok(one),
             (None, _) => Err(source.mistake(
                 &format!("check `{name}` expects nothing"),
-                "say one of intact, equals, absent, count, refused, same-as, valid, flagged, packed, mirrored, across-routes",
+                &format!("say one of intact, equals, absent, count, refused, same-as, valid, flagged, packed, mirrored, across-routes, {}", sink::WORDS),
             )),
             (Some(_), false) => Err(source.mistake(
                 &format!("check `{name}` expects several things: {}", words.join(", ")),
@@ -298,7 +330,7 @@ impl CheckFile {
         if let Some(level) = self.intact {
             found.push((level, Expect::Intact { place: self.target(source)?, same }));
         }
-        if let Some(json) = &self.equals {
+        if let (Some(json), None) = (&self.equals, &self.in_sink) {
             let json = json.trim().to_owned();
             found.push((level, Expect::Equals { place: self.target(source)?, json, same }));
         }
@@ -313,6 +345,8 @@ impl CheckFile {
             found.push((level, Expect::Refused { cause: self.cause.clone(), or_intact }));
         }
         found.extend(self.comparisons(source, level)?);
+        let sinks = sink::candidates(self, source)?.into_iter();
+        found.extend(sinks.map(|(level, expect)| (level, Expect::Sink(expect))));
         let bare = [
             (self.valid, Expect::Valid),
             (self.flagged, Expect::Flagged),

@@ -4,6 +4,8 @@
 //! as templates are filled by minijinja: `{{ dir }}`, `{{ port }}`, `{{ upstreams.main.url }}`.
 //! Whoever runs a stranger's profile runs a stranger's commands.
 
+mod port;
+
 use indexmap::IndexMap;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -12,6 +14,8 @@ use crate::mistake::{Mistake, Place};
 use crate::surface::Surface;
 use crate::word::{REVISIONS, ROUTES};
 use crate::yaml;
+
+pub use port::{Means, Port, PortField, PortFormat, Served, Sink};
 
 /// A gateway's adapter.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
@@ -35,6 +39,9 @@ pub struct Profile {
     pub identities: IndexMap<String, Identity>,
     /// How results are reached.
     pub routes: IndexMap<String, Route>,
+    /// How its sinks are watched, by the name that reports and templates have for the port.
+    #[serde(default)]
+    pub ports: IndexMap<String, Port>,
     /// Revisions on either side.
     pub revisions: Revisions,
     /// Transports of the upstream that it can be given.
@@ -280,6 +287,7 @@ impl Profile {
         check.routes()?;
         check.declares()?;
         check.revisions()?;
+        port::check(&profile, &check)?;
         check.known("transport", &profile.transports, &["http", "stdio"])?;
         let unreached: Vec<_> = profile.unreached.keys().cloned().collect();
         let surfaces: Vec<_> = Surface::all().map(Surface::slug).collect();

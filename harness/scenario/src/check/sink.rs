@@ -69,9 +69,6 @@ impl fmt::Display for SinkExpect {
     }
 }
 
-/// The words of a check's file that speak of sinks.
-pub(super) const WORDS: &str = "never-in, in-sink, records, well-formed, longest";
-
 /// What the file expects of sinks: each word that is there.
 pub(super) fn candidates(
     file: &CheckFile,

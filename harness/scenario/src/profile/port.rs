@@ -6,7 +6,7 @@ use indexmap::IndexMap;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::{Check, Profile};
+use super::check::Check;
 use crate::mistake::Mistake;
 
 /// A place besides the client's answer at which the bytes of a result may turn up (design,
@@ -203,7 +203,8 @@ impl Port {
 }
 
 /// Checks the ports of a profile.
-pub(super) fn check(profile: &Profile, check: &Check<'_>) -> Result<(), Mistake> {
+pub(super) fn check(check: &Check<'_>) -> Result<(), Mistake> {
+    let profile = check.profile;
     for (name, port) in &profile.ports {
         let near = format!("{name}:");
         let Some(means) = port.means() else {
@@ -253,6 +254,7 @@ fn pointers(name: &str, port: &Port, check: &Check<'_>) -> Result<(), Mistake> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::Profile;
 
     fn parse(ports: &str) -> Result<Profile, Mistake> {
         let source = format!(

@@ -243,7 +243,14 @@ async fn answer(State(me): State<Behaviour>, headers: HeaderMap, body: Bytes) ->
             let unknown = Say::Error(r#"{"code":-32602,"message":"no such tool"}"#.into());
             me.tools.lock().unwrap().get(&name).cloned().unwrap_or(unknown)
         }
-        _ => Say::Error(r#"{"code":-32601,"message":"no such method"}"#.into()),
+        method => {
+            // Known as `resources/list`, `resources/read URI`, `prompts/get NAME`.
+            let target = json::get_string(params, "uri").or(json::get_string(params, "name"));
+            let key = target.map_or(method.to_owned(), |target| format!("{method} {target}"));
+            let code = if method == "resources/read" { -32002 } else { -32601 };
+            let unknown = Say::Error(format!(r#"{{"code":{code},"message":"no {method}"}}"#));
+            me.tools.lock().unwrap().get(&key).cloned().unwrap_or(unknown)
+        }
     };
     let mut response = say_it(say, &me, &id, params).await;
     if method == "initialize" && me.with_session {

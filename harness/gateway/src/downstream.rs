@@ -46,7 +46,7 @@ pub(crate) fn router(server: Arc<Server>) -> Router {
 async fn receive(State(server): State<Arc<Server>>, headers: HeaderMap, body: Body) -> Response {
     let owner = match admit(&server, &headers) {
         Ok(owner) => owner,
-        Err(refused) => return refused,
+        Err(refused) => return refused.into_response(),
     };
     let bytes = match whole(&server, body).await {
         Ok(bytes) => bytes,
@@ -85,7 +85,7 @@ async fn receive(State(server): State<Arc<Server>>, headers: HeaderMap, body: Bo
 async fn invoke(State(server): State<Arc<Server>>, headers: HeaderMap, body: Body) -> Response {
     let owner = match admit(&server, &headers) {
         Ok(owner) => owner,
-        Err(refused) => return refused,
+        Err(refused) => return refused.into_response(),
     };
     let bytes = match whole(&server, body).await {
         Ok(bytes) => bytes,
@@ -105,16 +105,28 @@ async fn invoke(State(server): State<Arc<Server>>, headers: HeaderMap, body: Bod
 }
 
 /// Who asks, if it may.
-fn admit(server: &Server, headers: &HeaderMap) -> Result<Owner, Response> {
-    if let Err(why) = guard::check(headers, server.address) {
-        return Err((StatusCode::FORBIDDEN, why).into_response());
+fn admit(server: &Server, headers: &HeaderMap) -> Result<Owner, NotAdmitted> {
+    guard::check(headers, server.address).map_err(NotAdmitted::Elsewhere)?;
+    server.pipeline.context.identities.owner(headers).ok_or(NotAdmitted::Unknown)
+}
+
+/// Why a client is not listened to.
+enum NotAdmitted {
+    /// What it says of its origin, in words.
+    Elsewhere(&'static str),
+    /// It is none of those who may call.
+    Unknown,
+}
+
+impl IntoResponse for NotAdmitted {
+    fn into_response(self) -> Response {
+        match self {
+            Self::Elsewhere(why) => (StatusCode::FORBIDDEN, why).into_response(),
+            Self::Unknown => {
+                (StatusCode::UNAUTHORIZED, [(WWW_AUTHENTICATE, "Bearer")]).into_response()
+            }
+        }
     }
-    server
-        .pipeline
-        .context
-        .identities
-        .owner(headers)
-        .ok_or_else(|| (StatusCode::UNAUTHORIZED, [(WWW_AUTHENTICATE, "Bearer")]).into_response())
 }
 
 /// Why a body was not read.

@@ -199,9 +199,10 @@ impl Pipeline {
             ended.answer = Err(failure);
             return;
         }
-        let param_headers = match has_headers {
-            true => upstream.param_headers(name, call.arguments, call.client),
-            false => Vec::new(),
+        let param_headers = if has_headers {
+            upstream.param_headers(name, call.arguments, call.client)
+        } else {
+            Vec::new()
         };
         let members = members(name, call);
         let mut ask = Ask {

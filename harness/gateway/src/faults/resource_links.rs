@@ -8,7 +8,7 @@ use birdstrike_wire::{Revision, json};
 use super::Fault;
 use crate::surfaces::answer_reading::Kind;
 use crate::surfaces::resource_links::places::{each, in_block};
-use crate::surfaces::resource_links::{self as right, Handed, Source, places, uri};
+use crate::surfaces::resource_links::{self as right, Handed, Source, Taken, places, uri};
 
 const SURFACE: &str = "resource-links";
 
@@ -148,8 +148,8 @@ pub(super) const FAULTS: &[Fault] = &[
         mistake: "Every read goes to the first upstream, whatever the URI says.",
         apply: |steps| {
             steps.resource_links.take = |uri, upstreams| {
-                let (_, own) = uri::take(uri, upstreams)?;
-                Some((*upstreams.first()?, own))
+                let taken = uri::take(uri, upstreams)?;
+                Some(Taken { upstream: upstreams.first()?, ..taken })
             };
         },
     },
@@ -160,8 +160,8 @@ pub(super) const FAULTS: &[Fault] = &[
         apply: |steps| {
             steps.resource_links.give = |spelled, _| uri::give(spelled, "upstream");
             steps.resource_links.take = |uri, upstreams| {
-                let (_, own) = uri::take(uri, &["upstream"])?;
-                Some((*upstreams.first()?, own))
+                let taken = uri::take(uri, &["upstream"])?;
+                Some(Taken { upstream: upstreams.first()?, ..taken })
             };
         },
     },

@@ -19,9 +19,9 @@ impl Pipeline {
             return Some((self.upstreams.first()?, Cow::Borrowed(call.tool)));
         }
         let names: Vec<&str> = self.upstreams.iter().map(|upstream| &*upstream.name).collect();
-        let (name, uri) = (self.context.steps.resource_links.take)(call.tool, &names)?;
-        let upstream = self.upstreams.iter().find(|upstream| upstream.name == name)?;
-        Some((upstream, uri))
+        let taken = (self.context.steps.resource_links.take)(call.tool, &names)?;
+        let upstream = self.upstreams.iter().find(|upstream| upstream.name == taken.upstream)?;
+        Some((upstream, taken.uri))
     }
 
     /// Whether a caller may read a resource; `uri` is its upstream's own. What it was not handed out

@@ -48,6 +48,15 @@ pub struct Way<'a> {
     pub owner: &'a Owner,
 }
 
+/// A URI that was handed out, taken apart.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Taken<'a> {
+    /// The upstream's name.
+    pub upstream: &'a str,
+    /// The URI as the upstream knows it.
+    pub uri: Cow<'a, str>,
+}
+
 /// The steps of this surface.
 #[derive(Clone, Copy, Debug)]
 pub struct Steps {
@@ -58,7 +67,7 @@ pub struct Steps {
     /// A URI of an upstream as it is handed out, both as JSON strings; `None` for one that stays.
     pub give: fn(spelled: &str, upstream: &str) -> Option<String>,
     /// The upstream and its own URI behind one that was handed out; `None` for any other.
-    pub take: for<'a> fn(uri: &'a str, upstreams: &[&'a str]) -> Option<(&'a str, Cow<'a, str>)>,
+    pub take: for<'a> fn(uri: &'a str, upstreams: &[&'a str]) -> Option<Taken<'a>>,
     /// Whether a caller may read, by what is known of the URI.
     pub may_read: fn(Handed, is_listed: bool) -> bool,
     /// The error object for a URI that leads nowhere, or not for this caller.

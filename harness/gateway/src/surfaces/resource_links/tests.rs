@@ -63,7 +63,11 @@ fn what_is_given_is_taken_back() {
             let given = uri::give(&json::quote(uri), upstream).unwrap();
             let given: String = serde_json::from_str(&given).unwrap();
             assert!(given.starts_with(&format!("{scheme}://")), "{given}");
-            assert_eq!(uri::take(&given, &upstreams), Some((upstream, uri.into())), "{given}");
+            assert_eq!(
+                uri::take(&given, &upstreams),
+                Some(Taken { upstream, uri: uri.into() }),
+                "{given}"
+            );
         }
     }
     for stays in [r#""https://a/b""#, r#""HTTPS:b""#, r#""a:\ud800""#] {

@@ -12,6 +12,8 @@
 
 use std::borrow::Cow;
 
+use super::Taken;
+
 /// The scheme of the namespace, and the host of its pages.
 pub const SCHEME: &str = "birdstrike";
 
@@ -40,12 +42,12 @@ pub fn give(spelled: &str, upstream: &str) -> Option<String> {
 }
 
 /// By the prefix of each upstream. What is behind it was the upstream's to name, and is not checked.
-pub fn take<'a>(uri: &'a str, upstreams: &[&'a str]) -> Option<(&'a str, Cow<'a, str>)> {
+pub fn take<'a>(uri: &'a str, upstreams: &[&'a str]) -> Option<Taken<'a>> {
     upstreams.iter().find_map(|upstream| {
         let own = ["", PAGE].iter().find_map(|scheme| {
             let prefix = prefix(&format!("{scheme}:"), upstream)?;
             uri.strip_prefix(&prefix)
         })?;
-        Some((*upstream, Cow::Borrowed(own)))
+        Some(Taken { upstream, uri: Cow::Borrowed(own) })
     })
 }

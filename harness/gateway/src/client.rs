@@ -22,8 +22,6 @@ pub(crate) struct Client {
     pub(crate) param_headers: Vec<(HeaderName, HeaderValue)>,
     /// To whom belongs what is kept for it.
     pub(crate) owner: Owner,
-    /// Its name, as the sinks are told it; empty for one without a name.
-    pub(crate) caller: String,
     /// The trace that its request belongs to.
     pub(crate) trace: Trace,
 }
@@ -55,7 +53,6 @@ impl Client {
             passed_on: passed_on.join(","),
             param_headers,
             owner: Owner::default(),
-            caller: String::new(),
             trace: Trace::default(),
         }
     }

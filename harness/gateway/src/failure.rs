@@ -8,6 +8,9 @@ use std::fmt::Write as _;
 
 use birdstrike_wire::{Revision, codes, json, meta};
 
+/// What the handshake revisions say of a resource that is not there.
+const RESOURCE_NOT_FOUND: i64 = -32002;
+
 /// Why the gateway has no answer to give.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Cause {
@@ -27,6 +30,10 @@ pub enum Cause {
     InputNotCarried,
     /// No tool of that name.
     UnknownTool,
+    /// No prompt of that name.
+    UnknownPrompt,
+    /// No resource of that URI, or none for this caller.
+    UnknownResource,
     /// The call was not made, as its batch ended before its turn.
     Skipped,
 }
@@ -43,6 +50,8 @@ impl Cause {
             Self::TaskNotDeclared => "task_not_declared",
             Self::InputNotCarried => "input_not_carried",
             Self::UnknownTool => "unknown_tool",
+            Self::UnknownPrompt => "unknown_prompt",
+            Self::UnknownResource => "unknown_resource",
             Self::Skipped => "skipped",
         }
     }
@@ -58,7 +67,11 @@ impl Cause {
             Self::NotStarted => -31005,
             Self::TaskNotDeclared if client.has_result_type() => codes::MISSING_CLIENT_CAPABILITY,
             Self::TaskNotDeclared | Self::InputNotCarried | Self::Skipped => codes::INTERNAL_ERROR,
-            Self::UnknownTool => codes::INVALID_PARAMS,
+            // Each era has a code of its own (R-ERR-19).
+            Self::UnknownResource if !client.has_result_type() => RESOURCE_NOT_FOUND,
+            Self::UnknownTool | Self::UnknownPrompt | Self::UnknownResource => {
+                codes::INVALID_PARAMS
+            }
         }
     }
 }
@@ -69,7 +82,8 @@ impl Cause {
 pub struct Failure {
     /// The kind of trouble.
     pub cause: Cause,
-    /// The trouble itself, in words. Holds nothing of a result.
+    /// The trouble itself, in words. Holds nothing of a result; of an HTTP error it may hold the
+    /// head of the body.
     pub message: String,
     /// The limit that was hit, in bytes.
     pub limit_bytes: Option<u64>,
@@ -100,10 +114,11 @@ impl Failure {
         Self::new(Cause::BadAnswer, format!("the upstream's answer cannot be used: {why}"))
     }
 
-    /// The same failure, with the HTTP status that it came with.
+    /// The same failure, with the HTTP status that it came with, and what the body said.
     #[must_use]
-    pub fn with_status(self, status: u16) -> Self {
-        let message = format!("{} (HTTP status {status})", self.message);
+    pub fn with_status(self, status: u16, reason: Option<&str>) -> Self {
+        let said = reason.map(|reason| format!(": {reason}")).unwrap_or_default();
+        let message = format!("{} (HTTP status {status}{said})", self.message);
         Self { message, ..self }
     }
 

@@ -13,6 +13,7 @@ pub mod is_error;
 pub mod mutators;
 pub mod record;
 pub mod redaction;
+pub mod resource_links;
 pub mod truncation;
 pub mod upstream_read;
 
@@ -31,6 +32,8 @@ pub struct Steps {
     pub batch_packing: batch_packing::Steps,
     /// Surface 6.
     pub flat_return: flat_return::Steps,
+    /// Surface 7.
+    pub resource_links: resource_links::Steps,
     /// Surface 9.
     pub is_error: is_error::Steps,
     /// Surface 10.
@@ -48,6 +51,7 @@ impl Steps {
         truncation: truncation::Steps::RIGHT,
         batch_packing: batch_packing::Steps::RIGHT,
         flat_return: flat_return::Steps::RIGHT,
+        resource_links: resource_links::Steps::RIGHT,
         is_error: is_error::Steps::RIGHT,
         redaction: redaction::Steps::RIGHT,
         audit_export: audit_export::Steps::RIGHT,

@@ -1,5 +1,5 @@
 //! What people and programs watch a gateway by: `GET /history`, `GET /metrics`, the WebSocket
-//! `/events`.
+//! `/events`. The same may look that may call.
 
 use std::sync::Arc;
 
@@ -13,7 +13,7 @@ use http::{HeaderMap, StatusCode};
 use tokio::sync::broadcast::Receiver;
 use tokio::sync::broadcast::error::RecvError;
 
-use super::{Server, guard};
+use super::{Server, admit};
 use crate::sinks::events::Events;
 
 /// The routes.
@@ -24,15 +24,9 @@ pub(super) fn router() -> Router<Arc<Server>> {
         .route("/metrics", get(metrics))
 }
 
-/// Who may look: the same that may call.
-fn refused(server: &Server, headers: &HeaderMap) -> Option<Response> {
-    let why = guard::check(headers, server.address).err()?;
-    Some((StatusCode::FORBIDDEN, why).into_response())
-}
-
 async fn history(State(server): State<Arc<Server>>, headers: HeaderMap) -> Response {
-    if let Some(refused) = refused(&server, &headers) {
-        return refused;
+    if let Err(refused) = admit(&server, &headers) {
+        return refused.into_response();
     }
     match &server.pipeline.context.sinks.events {
         Some(events) => page("application/json", events.history()),
@@ -41,8 +35,8 @@ async fn history(State(server): State<Arc<Server>>, headers: HeaderMap) -> Respo
 }
 
 async fn metrics(State(server): State<Arc<Server>>, headers: HeaderMap) -> Response {
-    if let Some(refused) = refused(&server, &headers) {
-        return refused;
+    if let Err(refused) = admit(&server, &headers) {
+        return refused.into_response();
     }
     let sinks = &server.pipeline.context.sinks;
     page("text/plain; version=0.0.4; charset=utf-8", sinks.metrics.page(&sinks.losses()))
@@ -57,8 +51,8 @@ async fn events(
     headers: HeaderMap,
     upgrade: WebSocketUpgrade,
 ) -> Response {
-    if let Some(refused) = refused(&server, &headers) {
-        return refused;
+    if let Err(refused) = admit(&server, &headers) {
+        return refused.into_response();
     }
     let events = &server.pipeline.context.sinks.events;
     match events.as_ref().and_then(Events::listen) {

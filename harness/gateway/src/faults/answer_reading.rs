@@ -219,4 +219,10 @@ pub(super) const FAULTS: &[Fault] = &[
             steps.answer_reading.code = |ended, client| right::code(ended, client).map(|_| -32603);
         },
     },
+    Fault {
+        name: "error-body-unread",
+        surface: SURFACE,
+        mistake: "An HTTP error is told by its status, whatever reason stands in its body.",
+        apply: |steps| steps.answer_reading.reason = |_| None,
+    },
 ];

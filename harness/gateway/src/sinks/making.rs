@@ -6,6 +6,7 @@ use jiff::Timestamp;
 use crate::client::Client;
 use crate::context::Context;
 use crate::failure::Failure;
+use crate::pipeline::Method;
 use crate::surfaces::answer_reading::{Answer, Kind};
 use crate::surfaces::is_error::{Finish, Outcome};
 use crate::surfaces::mutators::Change;
@@ -15,6 +16,7 @@ use crate::trace;
 /// What is known of a call that has ended.
 pub(crate) struct Facts<'a> {
     pub(crate) call_id: &'a str,
+    pub(crate) method: Method,
     pub(crate) tool: &'a str,
     pub(crate) upstream: &'a str,
     pub(crate) route: &'static str,
@@ -66,10 +68,11 @@ pub(crate) fn made(facts: Facts<'_>, context: &Context) -> Record {
         trace_id: trace.trace_id.clone(),
         span_id: trace::span_id(),
         parent_span_id: trace.parent.clone(),
+        method: facts.method.as_str(),
         tool: redactor.told(facts.tool),
         upstream: facts.upstream.to_owned(),
         route: facts.route,
-        caller: redactor.told(&facts.client.caller),
+        caller: redactor.told(context.identities.name(&facts.client.owner)),
         outcome,
         finish,
         span_finish,

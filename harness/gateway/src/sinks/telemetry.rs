@@ -62,7 +62,7 @@ fn spans(record: &Record) -> Vec<Span> {
         trace_id: record.trace_id.clone(),
         id: record.span_id.clone(),
         parent_id: record.parent_span_id.clone(),
-        name: "tools/call",
+        name: record.method,
         kind: otlp::SERVER,
         start,
         end,

@@ -158,7 +158,7 @@ pub fn healthy(ended: &Result<Answer, Failure>) -> Option<bool> {
     let Err(failure) = ended else { return Some(true) };
     match failure.cause {
         Cause::Unreachable | Cause::NotStarted | Cause::Timeout => Some(false),
-        Cause::UnknownTool | Cause::Skipped => None,
+        Cause::UnknownTool | Cause::UnknownPrompt | Cause::UnknownResource | Cause::Skipped => None,
         _ => Some(true),
     }
 }

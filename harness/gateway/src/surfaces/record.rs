@@ -23,7 +23,9 @@ pub struct Record {
     pub span_id: String,
     /// The client's span, 16 hex digits.
     pub parent_span_id: Option<String>,
-    /// The tool as the client named it.
+    /// What was asked for, such as `tools/call`.
+    pub method: &'static str,
+    /// The tool as the client named it; or the prompt, or the URI of the resource.
     pub tool: String,
     /// The upstream; empty if none has the tool.
     pub upstream: String,
@@ -99,6 +101,7 @@ impl Record {
         let mut members = vec![
             ("call_id", text(&self.call_id)),
             ("trace_id", text(&self.trace_id)),
+            ("method", text(self.method)),
             ("tool", text(&self.tool)),
             ("upstream", text(&self.upstream)),
             ("route", text(self.route)),
@@ -137,6 +140,7 @@ pub(crate) mod tests {
             trace_id: "0af7651916cd43dd8448eb211c80319c".into(),
             span_id: "b7ad6b7169203331".into(),
             parent_span_id: Some("a7ad6b7169203331".into()),
+            method: "tools/call",
             tool: "a|b=c]\"\\\t\nd".into(),
             upstream: "main".into(),
             route: "flat",

@@ -207,7 +207,8 @@ impl Redactor {
 
     /// A text without secrets.
     fn clean(&self, text: &str) -> String {
-        (self.steps.forms)((self.steps.known)(text.to_owned(), &self.rules), &self.rules)
+        // Forms first: a known secret inside of another one must not break its form.
+        (self.steps.known)((self.steps.forms)(text.to_owned(), &self.rules), &self.rules)
     }
 
     /// Arguments without secrets, cut: JSON text.

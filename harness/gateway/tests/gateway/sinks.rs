@@ -294,6 +294,23 @@ async fn who_may_not_call_may_not_look_and_what_is_off_is_not_there() {
 }
 
 #[tokio::test]
+async fn a_caller_has_its_name_and_never_its_token_in_a_record() {
+    let upstream = upstream();
+    let config = "identities: {alice: {token: a-token-1}}\nevents: {}";
+    let running = running(&upstream, config).await;
+    let mut client = traced(&running);
+    client.headers.push(("authorization".into(), "Bearer a-token-1".into()));
+    client.call("good", r#"{"said":"a-token-1"}"#).await;
+    let url = running.gateway.url().replace("/mcp", "/history");
+    assert_eq!(reqwest::get(&url).await.unwrap().status(), 401);
+    let request = reqwest::Client::new().get(&url).bearer_auth("a-token-1");
+    let history = request.send().await.unwrap().text().await.unwrap();
+    let events: Vec<Value> = serde_json::from_str(&history).unwrap();
+    assert_eq!((&events[0]["caller"], events.len()), (&"alice".into(), 1));
+    assert!(!history.contains("a-token-1"));
+}
+
+#[tokio::test]
 async fn a_listener_gets_each_event_as_it_comes() {
     let upstream = upstream();
     let running = running(&upstream, "events: {}").await;

@@ -12,10 +12,11 @@ fn cef_escapes_pipes_in_the_header_and_equals_signs_in_the_extension() {
         format!(
             "CEF:0|birdstrike|birdstrike-gateway|{VERSION}|call_failed|\
              Call of a\\|b=c]\"\\\\\u{2409}\u{240a}d|6|rt=1700000000123 externalId=c-1 \
-             cs1Label=trace_id cs1=0af7651916cd43dd8448eb211c80319c act=a|b\\=c]\"\\\\\u{2409}\\nd \
-             destinationServiceName=main cs2Label=route cs2=flat suser=al ice outcome=failed \
+             cs1Label=trace_id cs1=0af7651916cd43dd8448eb211c80319c \
+             cs2Label=method cs2=tools/call act=a|b\\=c]\"\\\\\u{2409}\\nd \
+             destinationServiceName=main cs3Label=route cs3=flat suser=al ice outcome=failed \
              cn1Label=code cn1=-7 reason=rpc_error in=99 cn2Label=elapsed_ms cn2=42 \
-             cs3Label=arguments cs3={{\"a\":\"é|\\=\"}} cs4Label=arguments_sha256 cs4=00ff"
+             cs4Label=arguments cs4={{\"a\":\"é|\\=\"}} cs5Label=arguments_sha256 cs5=00ff"
         )
     );
 }
@@ -27,7 +28,7 @@ fn leef_escapes_what_ends_an_attribute_or_a_line() {
         format!(
             "LEEF:2.0|birdstrike|birdstrike-gateway|{VERSION}|call_failed|x09|\
              devTime=1700000000123\tsev=6\tcall_id=c-1\ttrace_id=0af7651916cd43dd8448eb211c80319c\
-             \ttool=a|b=c]\"\\\\\\t\\nd\tupstream=main\troute=flat\tusrName=al ice\toutcome=failed\
+             \tmethod=tools/call\ttool=a|b=c]\"\\\\\\t\\nd\tupstream=main\troute=flat\tusrName=al ice\toutcome=failed\
              \tcode=-7\terror_type=rpc_error\tbytes=99\telapsed_ms=42\
              \targuments={{\"a\":\"é|=\"}}\targuments_sha256=00ff"
         )
@@ -51,7 +52,7 @@ fn structured_data_escapes_quote_backslash_and_bracket() {
         written(AuditFormat::Syslog),
         "<108>1 2023-11-14T22:13:20.165Z - birdstrike-gateway - call_failed [call@32473 \
          call_id=\"c-1\" trace_id=\"0af7651916cd43dd8448eb211c80319c\" \
-         tool=\"a|b=c\\]\\\"\\\\\u{2409}\u{240a}d\" upstream=\"main\" route=\"flat\" \
+         method=\"tools/call\" tool=\"a|b=c\\]\\\"\\\\\u{2409}\u{240a}d\" upstream=\"main\" route=\"flat\" \
          caller=\"al ice\" outcome=\"failed\" code=\"-7\" error_type=\"rpc_error\" bytes=\"99\" \
          elapsed_ms=\"42\" arguments=\"{\\\"a\\\":\\\"é|=\\\"}\" arguments_sha256=\"00ff\"] \
          Call failed"

@@ -64,6 +64,7 @@ impl Rules {
             FORMS.into_iter().chain(own.patterns.iter().map(String::as_str)).collect();
         let forms = texts.iter().map(|text| Regex::new(text)).collect::<Result<_, _>>()?;
         let mut values = own.values.clone();
+        values.extend(config.identities.values().map(|identity| identity.token.clone()));
         let names: Vec<String> = (NAMES.into_iter().map(str::to_owned))
             .chain(own.keys.iter().map(|key| Self::plain(key)))
             .collect();

@@ -58,6 +58,15 @@ fn wire_values() {
         ),
         ("two raw forms", "title: a\nraw: {result: '{}', body: x}\nexpect: {}\n"),
         ("two forms", "title: a\nraw: {body: x}\noutcome: {}\nexpect: {}\n"),
+        ("a task without an end", "title: a\ntask: {working: 1}\nexpect: {}\n"),
+        (
+            "a message before that is none",
+            "title: a\noutcome: {}\ndelivery: {before: ['{\"t\":«token»]']}\nexpect: {}\n",
+        ),
+        (
+            "a read and a prompt",
+            "title: a\noutcome: {contents: '[]', messages: '[]'}\nexpect: {}\n",
+        ),
         ("a bare marker", "title: a\noutcome: {data: '{\"n\":«n»}'}\nexpect: {}\n"),
     ];
     insta::assert_snapshot!(shown(&cases, scenario));

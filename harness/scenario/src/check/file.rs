@@ -11,7 +11,7 @@ use crate::yaml::At;
 
 /// A check as it is written. Exactly one of the words `intact`, `equals`, `absent`, `count`,
 /// `refused`, `same-as`, `valid`, `flagged`, `packed`, `mirrored`, `across-routes`, `cut-told`,
-/// `prefix`, `within-budget`, `unlike`, `digest` must be there.
+/// `prefix`, `within-budget`, `unlike`, `digest`, `asked`, `reached` must be there.
 #[derive(Clone, Debug, Default, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, rename_all = "kebab-case", default)]
 pub struct CheckFile {
@@ -47,7 +47,11 @@ pub struct CheckFile {
     unlike: Option<String>,
     /// The listed digest of the tool is the right one.
     digest: Option<Level>,
-    /// How binding, for `equals`, `count`, `same-as` and `unlike`.
+    /// The gateway's own request to the upstream breaks no rule.
+    asked: Option<Level>,
+    /// Stands, as this JSON text, in the request that reached the upstream.
+    reached: Option<String>,
+    /// How binding, for `equals`, `count`, `same-as`, `unlike` and `reached`.
     level: Option<Level>,
     /// The slot that is judged.
     slot: Option<String>,
@@ -136,9 +140,15 @@ impl CheckFile {
                 | Expect::Count { .. }
                 | Expect::SameAs { .. }
                 | Expect::Unlike { .. }
+                | Expect::Reached { .. }
         );
-        let compared =
-            matches!(expect, Expect::Intact { .. } | Expect::Equals { .. } | Expect::SameAs { .. });
+        let compared = matches!(
+            expect,
+            Expect::Intact { .. }
+                | Expect::Equals { .. }
+                | Expect::SameAs { .. }
+                | Expect::Reached { .. }
+        );
         let stray = [
             ("cause", !self.cause.is_empty() && !refused),
             ("or", self.or.is_some() && !refused),
@@ -164,7 +174,8 @@ impl CheckFile {
             (None, _) => Err(source.mistake(
                 &format!("check `{name}` expects nothing"),
                 "say one of intact, equals, absent, count, refused, same-as, valid, flagged, packed, \
-                 mirrored, across-routes, cut-told, prefix, within-budget, unlike, digest",
+                 mirrored, across-routes, cut-told, prefix, within-budget, unlike, digest, asked, \
+                 reached",
             )),
             (Some(_), false) => Err(source.mistake(
                 &format!("check `{name}` expects several things: {}", words.join(", ")),
@@ -183,6 +194,10 @@ impl CheckFile {
         if let Some(json) = &self.equals {
             let json = json.trim().to_owned();
             found.push((level, Expect::Equals { place: self.target(source)?, json, same }));
+        }
+        if let Some(json) = &self.reached {
+            let (place, json) = (self.target(source)?, json.trim().to_owned());
+            found.push((level, Expect::Reached { place, json, same }));
         }
         if let Some(level) = self.absent {
             found.push((level, Expect::Absent { place: self.target(source)? }));
@@ -203,6 +218,7 @@ impl CheckFile {
             (self.cut_told, Expect::CutTold),
             (self.within_budget, Expect::WithinBudget),
             (self.digest, Expect::Digest),
+            (self.asked, Expect::Asked),
         ];
         found.extend(bare.into_iter().filter_map(|(level, expect)| Some((level?, expect))));
         Ok(found)

@@ -40,6 +40,7 @@ pub const fn all() -> &'static [&'static [Fault]] {
         truncation::FAULTS,
         batch_packing::FAULTS,
         flat_return::FAULTS,
+        flat_return::blocks::FAULTS,
         is_error::FAULTS,
     ]
 }

@@ -46,6 +46,7 @@ pub const fn all() -> &'static [&'static [Fault]] {
         flat_return::FAULTS,
         facade::FAULTS,
         resource_links::FAULTS,
+        flat_return::blocks::FAULTS,
         is_error::FAULTS,
         redaction::FAULTS,
         audit_export::FAULTS,

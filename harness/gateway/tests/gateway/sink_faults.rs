@@ -113,8 +113,7 @@ async fn fire(upstream: &Upstream, steps: &Steps) -> Seen {
     seen.insert("alerts", of("/alert"));
     seen.insert("spans", of("/v1/traces"));
     seen.insert("answers", answers);
-    seen.values_mut().for_each(|text| *text = steady(text));
-    seen
+    seen.into_iter().map(|(sink, text)| (sink, steady(&text))).collect()
 }
 
 /// How many records a reader of octet counts finds before it loses its place.

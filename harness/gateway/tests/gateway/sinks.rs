@@ -65,10 +65,9 @@ async fn every_sink_is_told_the_same_of_a_call_and_no_secret() {
     let mut log = folder.json("log");
     log.retain(|line| line["event"] == "call");
     let audit = folder.json("audit");
-    let alerts: Vec<Value> = (receiver.all().iter())
-        .filter(is_alert)
-        .map(|(.., body)| serde_json::from_slice(body).unwrap())
-        .collect();
+    let all = receiver.all();
+    let alerts = all.iter().filter(is_alert);
+    let alerts: Vec<Value> = alerts.map(|a| serde_json::from_slice(&a.2).unwrap()).collect();
     assert_eq!((events.len(), log.len(), audit.len(), alerts.len()), (4, 4, 4, 3));
     let expected = [
         ("completed", Value::Null, Value::Null),
@@ -92,7 +91,6 @@ async fn every_sink_is_told_the_same_of_a_call_and_no_secret() {
         assert_eq!(audit[at]["type"], format!("call_{outcome}"));
         assert_eq!(events[at]["health"], "up");
     }
-    let all = receiver.all();
     let received = all.iter().map(|(.., body)| String::from_utf8(body.clone()).unwrap());
     let told = [
         history,

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use birdstrike_judge::compare::{Allowances, Sameness, compare};
-use birdstrike_judge::formats::{Fate, forged};
+use birdstrike_judge::formats::{Fate, Planted, Record, forged};
 use birdstrike_judge::marker::{Hit, Marker, Searcher};
 use birdstrike_judge::sink::{Reading, Tie, planted};
 use birdstrike_judge::{Doc, Fidelity, Pointer};
@@ -241,44 +241,50 @@ impl Look<'_> {
             return self.nothing_came();
         }
         let written = self.port.watch.written();
-        let records =
-            self.ties.iter().filter_map(|(at, tie)| Some((self.port.records.get(*at)?, tie)));
-        let records: Vec<_> = records.collect();
-        let mut readings = Vec::new();
-        for (record, tie) in &records {
-            let mut reading = Reading::of(written, &record.raw).record;
-            reading.breaks.extend(record.breaks.iter().cloned());
-            if let Some(found) = reading.breaks.iter().find(|found| !found.kind.is_remark()) {
-                let (kind, words) = (found.kind, &found.words);
-                let message =
-                    format!("a record in port {} breaks its format: {words} ({kind})", self.name());
-                let shown = [(record.as_ref(), tie.as_str())];
-                return self.broken(Fidelity::Altered, message, &shown);
-            }
-            readings.push(reading);
+        let of = self.ties.iter();
+        let of = of.filter_map(|(at, tie)| Some((self.port.records.get(*at)?.as_ref(), *tie)));
+        let records: Vec<(&Arrival, Tie)> = of.collect();
+        let readings: Vec<Record> = records
+            .iter()
+            .map(|(record, _)| {
+                let mut reading = Reading::of(written, &record.raw).record;
+                reading.breaks.extend(record.breaks.iter().cloned());
+                reading
+            })
+            .collect();
+        // A forged field most often breaks the format too; that it is forged says more.
+        if let Some(place) = self.forged(&readings, names) {
+            let message = format!("a value escaped its field in port {}: {place}", self.name());
+            return self.broken(Fidelity::Added, message, &Self::shown(&records));
         }
-        let fates = forged(&readings, &self.planted(names));
-        let forged = fates.iter().find_map(|fate| match fate {
-            Fate::Forged(place) => Some(place),
-            _ => None,
+        let broken = readings.iter().zip(&records).find_map(|(reading, (record, tie))| {
+            let found = reading.breaks.iter().find(|found| !found.kind.is_remark())?;
+            Some((found, *record, tie.as_str()))
         });
-        let Some(place) = forged else {
+        let Some((found, record, tie)) = broken else {
             return Found::Holds;
         };
-        let field = readings.get(place.record).and_then(|record| record.fields.get(place.field));
-        let name = field.map_or("", |field| field.name.as_str());
-        let message = format!(
-            "a value escaped its field in port {}: a part of it became {}",
-            self.name(),
-            if name.is_empty() { "a record of its own".to_owned() } else { format!("`{name}`") }
-        );
-        let shown: Vec<_> =
-            records.iter().map(|(record, tie)| (record.as_ref(), tie.as_str())).collect();
-        self.broken(Fidelity::Added, message, &shown)
+        let (words, kind, name) = (&found.words, found.kind, self.name());
+        let message = format!("a record in port {name} breaks its format: {words} ({kind})");
+        self.broken(Fidelity::Altered, message, &[(record, tie)])
+    }
+
+    /// What a part of a planted value became, if it left its field.
+    fn forged(&self, readings: &[Record], names: &[String]) -> Option<String> {
+        let fates = forged(readings, &self.planted(names));
+        let place = fates.iter().find_map(|fate| match fate {
+            Fate::Forged(place) => Some(place),
+            _ => None,
+        })?;
+        let field = readings.get(place.record)?.fields.get(place.field)?;
+        Some(match field.name.as_str() {
+            "" => "a part of it became a record of its own".to_owned(),
+            name => format!("a part of it became `{name}`"),
+        })
     }
 
     /// The values of this call that were made to be split.
-    fn planted(&self, names: &[String]) -> Vec<birdstrike_judge::formats::Planted> {
+    fn planted(&self, names: &[String]) -> Vec<Planted> {
         let markers: Vec<String> =
             names.iter().map(|name| render::marker(&self.fired.nonce, name)).collect();
         let mut texts = vec![self.fired.transcript.request.as_bytes()];

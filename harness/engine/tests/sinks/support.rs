@@ -39,7 +39,7 @@ expect:
 fn profile(gateway: &Gateway) -> ShippedProfile {
     let (url, dir) = (&gateway.url, gateway.dir.path().display());
     let source = format!(
-        r#"
+        r"
 name: scribe
 title: a gateway that writes records
 processes:
@@ -63,7 +63,7 @@ ports:
   tcp: {{sink: audit, syslog-tcp: {{}}, format: cef, settle-ms: 1000}}
   otlp: {{sink: telemetry, otlp-http: {{}}, settle-ms: 1000}}
 revisions: {{client: ['2025-11-25'], upstream: ['2025-11-25']}}
-"#
+"
     );
     let profile = Profile::parse("scribe.yaml", &source).unwrap();
     ShippedProfile { profile, source, files: Vec::new() }

@@ -60,7 +60,7 @@ pub(super) fn judge(
     }
     if port.lost {
         let reason = format!("more came through port {} than is held", look.name());
-        return look.unknown(&reason, "a gateway that writes less, or a smaller selection");
+        return unknown(&reason, "a gateway that writes less, or a smaller selection");
     }
     match &expect.holds {
         SinkHolds::Never(marker) => look.never(marker, planted),
@@ -70,6 +70,10 @@ pub(super) fn judge(
         SinkHolds::WellFormed => look.well_formed(planted),
         SinkHolds::Longest(most) => look.longest(*most),
     }
+}
+
+fn unknown(reason: &str, unlock: &str) -> Found {
+    Found::Unknown { reason: reason.to_owned(), unlock: unlock.to_owned() }
 }
 
 /// One port, looked at for one call.
@@ -86,14 +90,10 @@ impl Look<'_> {
         format!("`{}` ({})", self.port.watch.name, self.port.watch.port.sink)
     }
 
-    fn unknown(&self, reason: &str, unlock: &str) -> Found {
-        Found::Unknown { reason: reason.to_owned(), unlock: unlock.to_owned() }
-    }
-
     /// No record of the call came: nothing that did not come can be judged.
     fn nothing_came(&self) -> Found {
         let reason = format!("no record of this call arrived in port {}", self.name());
-        self.unknown(&reason, "a port in which every call leaves a record")
+        unknown(&reason, "a port in which every call leaves a record")
     }
 
     fn broken(&self, fidelity: Fidelity, message: String, shown: &[(&Arrival, &str)]) -> Found {
@@ -186,7 +186,7 @@ impl Look<'_> {
         let Some(known) = self.port.watch.port.fields.get(field) else {
             let reason = format!("port {} names no field `{field}`", self.name());
             let unlock = format!("`fields: {{{field}: {{at: …}}}}` of the port in the profile");
-            return self.unknown(&reason, &unlock);
+            return unknown(&reason, &unlock);
         };
         let records = self.records_of_call();
         let wanted = render::fill(json, &self.fired.nonce);

@@ -55,8 +55,7 @@ pub(super) fn judge(
     let look = Look { port, all, fired, ties: port.ties.get(call).map_or(&[], Vec::as_slice) };
     if let Some(why) = port.watch.broken() {
         let unlock = "a port that can be opened";
-        return look
-            .unknown(&format!("nothing is seen through port {}: {why}", look.name()), unlock);
+        return unknown(&format!("nothing is seen through port {}: {why}", look.name()), unlock);
     }
     if port.lost {
         let reason = format!("more came through port {} than is held", look.name());

@@ -184,6 +184,7 @@ impl Shot<'_> {
 
     async fn fire(&self, armed: Vec<Armed>, id: Option<&str>) -> Result<Vec<Fired>, String> {
         let params = self.params(&armed)?;
+        let params = super::sinks::traced(params, self.launch, self.scenario, self.cell);
         let sent = self.session.request("tools/call", &params, id, self.deadline);
         let transcript = Arc::new(sent.await);
         let outer = Answer::read(&transcript);

@@ -126,8 +126,8 @@ impl Session {
         json::get_string(info?, "version")
     }
 
-    /// Sends one request; `params` is a JSON object without the `_meta` of its revision, `id` a
-    /// raw id or nothing for one of our own.
+    /// Sends one request; `params` is a JSON object without the `_meta` of its revision (members of
+    /// its own in `_meta` stay), `id` a raw id or nothing for one of our own.
     pub async fn request(
         &self,
         method: &str,
@@ -176,7 +176,11 @@ impl Session {
         match self.revision.era() {
             Era::Handshake => params.to_owned(),
             Era::Stateless => {
-                json::set(params, "_meta", &self.meta).unwrap_or_else(|_| params.to_owned())
+                let more = json::get(params, "_meta").and_then(|meta| json::members(meta).ok());
+                let meta = more.unwrap_or_default().iter().fold(self.meta.clone(), |meta, one| {
+                    json::set(&meta, &one.key(), one.value).unwrap_or(meta)
+                });
+                json::set(params, "_meta", &meta).unwrap_or_else(|_| params.to_owned())
             }
         }
     }

@@ -120,11 +120,4 @@ pub(super) const FAULTS: &[Fault] = &[
                 |record| format!("{} {record}", record.chars().count()).into_bytes();
         },
     },
-    Fault {
-        name: "frame-by-line-feed",
-        surface: SURFACE,
-        mistake: "Records in a TCP stream end with a line feed, which a collector of octet counts \
-                  takes for a part of them.",
-        apply: |steps| steps.audit_export.frame = |record| format!("{record}\n").into_bytes(),
-    },
 ];

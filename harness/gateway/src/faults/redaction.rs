@@ -4,6 +4,7 @@ use birdstrike_wire::json;
 use sha2::{Digest, Sha256};
 
 use super::Fault;
+use crate::surfaces::is_error;
 use crate::surfaces::redaction::{self as right, Below, MASK, Rules};
 
 const SURFACE: &str = "redaction";
@@ -26,6 +27,18 @@ pub(super) const FAULTS: &[Fault] = &[
             steps.redaction.is_secret_name =
                 |name, rules| rules.names.contains(&Rules::plain(name));
         },
+    },
+    Fault {
+        name: "names-not-looked-at",
+        surface: SURFACE,
+        mistake: "Secrets are known by their form alone; a plain password passes under its name.",
+        apply: |steps| steps.redaction.is_secret_name = |_, _| false,
+    },
+    Fault {
+        name: "everything-masked",
+        surface: SURFACE,
+        mistake: "Every argument is masked, so that a record does not tell what was asked.",
+        apply: |steps| steps.redaction.is_secret_name = |_, _| true,
     },
     Fault {
         name: "secret-in-list",
@@ -90,6 +103,12 @@ pub(super) const FAULTS: &[Fault] = &[
         apply: |steps| steps.redaction.cut = |text, _| text,
     },
     Fault {
+        name: "arguments-without-end",
+        surface: SURFACE,
+        mistake: "Each text of the arguments is cut, and there may be any number of them.",
+        apply: |steps| steps.redaction.room = |_| usize::MAX,
+    },
+    Fault {
         name: "hash-over-spelling",
         surface: SURFACE,
         mistake: "The hash of arguments is taken over the bytes as they came, so that equal \
@@ -111,6 +130,33 @@ pub(super) const FAULTS: &[Fault] = &[
         surface: SURFACE,
         mistake: "An alert forwards the upstream's words on a failure as they came.",
         apply: |steps| steps.redaction.alert_words = |words| words.raw.to_owned(),
+    },
+    Fault {
+        name: "alert-without-words",
+        surface: SURFACE,
+        mistake: "An alert says that a call failed, and nothing of the reason.",
+        apply: |steps| steps.redaction.alert_words = |_| "the call failed".to_owned(),
+    },
+    Fault {
+        name: "answer-redacted",
+        surface: SURFACE,
+        mistake: "The result is redacted on its way to the caller, who asked for what is masked.",
+        apply: |steps| {
+            steps.is_error.label = |result, kind| {
+                let result = is_error::label(result, kind);
+                ["password=", "Bearer ", "token\":\""].iter().fold(result, |result, before| {
+                    let mut parts = result.split(before);
+                    let mut out = parts.next().unwrap_or_default().to_owned();
+                    for part in parts {
+                        let end = part.find([' ', '"', '\\']).unwrap_or(part.len());
+                        out.push_str(before);
+                        out.push_str(MASK);
+                        out.push_str(part.get(end..).unwrap_or_default());
+                    }
+                    out
+                })
+            };
+        },
     },
     Fault {
         name: "log-with-raw-words",

@@ -17,7 +17,7 @@ use birdstrike_wire::json;
 use sha2::{Digest, Sha256};
 
 use super::answer_reading::Answer;
-pub use arguments::{Below, TOTAL_TEXTS};
+pub use arguments::Below;
 pub use rules::Rules;
 
 /// What stands in the place of a secret.
@@ -25,6 +25,9 @@ pub const MASK: &str = "[redacted]";
 
 /// What stands behind a text that was cut.
 pub const CUT: &str = "[cut]";
+
+/// How many texts of full length may be told of all arguments of one call.
+const TOTAL_TEXTS: usize = 8;
 
 /// Bytes of a text that are searched for secrets at least. What is told of it ends long before.
 const SEARCHED_BYTES: usize = 64 << 10;
@@ -51,6 +54,8 @@ pub struct Steps {
     pub forms: fn(text: String, &Rules) -> String,
     /// A text without the secrets that are known.
     pub known: fn(text: String, &Rules) -> String,
+    /// How many bytes all arguments of a call may take, where a text may have so many characters.
+    pub room: fn(max_chars: usize) -> usize,
     /// A text of at most so many characters.
     pub cut: fn(text: String, max_chars: usize) -> String,
     /// The hash of arguments, in hex.
@@ -77,6 +82,7 @@ impl Steps {
         below,
         forms,
         known,
+        room,
         cut,
         hash,
         of_result,
@@ -118,6 +124,11 @@ pub fn known(text: String, rules: &Rules) -> String {
     rules.values.iter().fold(text, |text, secret| {
         if text.contains(secret.as_str()) { text.replace(secret.as_str(), MASK) } else { text }
     })
+}
+
+/// Enough for some texts of full length, or for many short ones.
+pub fn room(max_chars: usize) -> usize {
+    max_chars.saturating_mul(TOTAL_TEXTS)
 }
 
 /// Whole characters, and a mark that more is missing.

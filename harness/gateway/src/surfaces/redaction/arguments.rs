@@ -4,8 +4,6 @@ use birdstrike_wire::json::{self, Member};
 
 use super::Redactor;
 
-/// How many texts of full length may be told of all arguments of one call.
-pub const TOTAL_TEXTS: usize = 8;
 /// Arguments below this level are not told.
 const MAX_DEPTH: usize = 32;
 /// Characters of a name.
@@ -26,7 +24,7 @@ pub enum Below<'a> {
 
 /// Arguments without secrets, cut: an object as JSON text.
 pub(super) fn told(arguments: &str, redactor: &Redactor) -> String {
-    let max_bytes = redactor.rules.max_chars.saturating_mul(TOTAL_TEXTS);
+    let max_bytes = (redactor.steps.room)(redactor.rules.max_chars);
     let mut telling = Telling { redactor, out: String::new(), max_bytes };
     telling.value(if arguments.is_empty() { "{}" } else { arguments }, 0);
     telling.out

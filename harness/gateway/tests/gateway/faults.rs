@@ -55,6 +55,7 @@ impl Range {
         let error = r#"{"code":-7,"message":"mine","data":{"n":1.0}}"#;
         new.tool("error", Say::Error(error.into()));
         new.tool("error-400", Say::ErrorWith(400, error.into()));
+        new.tool("reason", Say::Reason(422, r#"{"detail":"used up"}"#.into()));
         let message = |text: &str| Say::Message(text.as_bytes().to_vec());
         new.tool(
             "both",
@@ -119,6 +120,7 @@ impl Range {
                 "input",
                 "error",
                 "error-400",
+                "reason",
                 "both",
                 "other-id",
                 "bad-text",

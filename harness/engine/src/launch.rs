@@ -5,6 +5,7 @@ mod process;
 mod ready;
 mod setting;
 mod talk;
+mod watch;
 
 use std::collections::HashMap;
 use std::net::SocketAddr;
@@ -23,6 +24,8 @@ use tokio::sync::Mutex;
 
 use crate::error::EngineError;
 use crate::plan::LaunchPlan;
+use crate::ports::Ports;
+use crate::record::Watched;
 use crate::template::Names;
 
 pub use process::{Output, Process};
@@ -90,6 +93,7 @@ pub struct Launch {
     urls: HashMap<String, String>,
     /// The headers of everybody who may call; the first is the default.
     identities: IndexMap<String, Headers>,
+    ports: Ports,
     sessions: Mutex<Sessions>,
 }
 
@@ -123,7 +127,9 @@ impl Launch {
             .prefix("birdstrike-")
             .tempdir()
             .map_err(|error| EngineError::io("no folder for the gateway", &error))?;
-        let names = setting::names(ground, &canary, plan, shipped, dir.path());
+        let ports = watch::ports(shipped, ground).await?;
+        let mut names = setting::names(ground, &canary, plan, shipped, dir.path());
+        names.insert("ports".into(), ports.names());
         let mut launch = Self {
             name: name(plan),
             upstream: plan.upstream,
@@ -142,6 +148,7 @@ impl Launch {
             tools,
             urls: HashMap::new(),
             identities: IndexMap::new(),
+            ports,
             sessions: Mutex::default(),
         };
         launch.prepare().await?;
@@ -163,10 +170,12 @@ impl Launch {
         self.processes.iter().for_each(Process::reload);
     }
 
-    /// Ends everything.
-    pub async fn stop(mut self) {
+    /// Ends everything; gives what the ports have seen.
+    pub async fn stop(mut self) -> Vec<Watched> {
         self.stop_processes().await;
+        let watched = self.ports.watched(&self.name);
         self.canary.stop().await;
+        watched
     }
 
     /// Lines that the gateway's processes printed since a moment, bounded.
@@ -186,6 +195,11 @@ impl Launch {
     /// The profile.
     pub fn profile(&self) -> &birdstrike_scenario::Profile {
         &self.shipped.profile
+    }
+
+    /// The ports through which its sinks are watched.
+    pub fn ports(&self) -> &Ports {
+        &self.ports
     }
 
     /// Whether events tell what clients received.
@@ -253,23 +267,26 @@ impl Launch {
             self.write_files(&spec.files)?;
             let command = self.fill_all(name, &spec.command)?;
             let env = self.fill_map(name, &spec.env)?;
-            let process = Process::start(name, &command, &env, self.dir.path())?;
+            let tap = self.ports.tap(name);
+            let process = Process::start(name, &command, &env, self.dir.path(), tap)?;
             self.processes.push(process);
             self.await_ready(name, spec).await?;
         }
         for (name, spec) in &shipped.profile.processes {
             self.await_call(name, spec).await?;
         }
-        Ok(())
+        self.connect_ports().await
     }
 
     async fn stop_processes(&mut self) {
+        self.ports.before_stop().await;
         let specs = &self.shipped.profile.processes;
         let stops = self.processes.drain(..).map(|process| {
             let within = specs.get(process.name()).map_or(5, |spec| spec.stop_within_s);
             process.stop(Duration::from_secs(within))
         });
         futures_util::future::join_all(stops).await;
+        self.ports.after_stop().await;
     }
 }
 

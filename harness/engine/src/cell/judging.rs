@@ -128,7 +128,7 @@ impl<'a> Context<'a> {
             Expect::Prefix { place } => prefix(fired, place),
             Expect::WithinBudget => self.within_budget(fired)?,
             Expect::Digest => self.digest(fired, check.tool.as_deref().unwrap_or_default())?,
-            Expect::Valid | Expect::AcrossRoutes { .. } => Judged::intact(),
+            Expect::Valid | Expect::AcrossRoutes { .. } | Expect::Sink(_) => Judged::intact(),
         })
     }
 

@@ -44,6 +44,7 @@ pub const fn all() -> &'static [&'static [Fault]] {
         flat_return::FAULTS,
         facade::FAULTS,
         resource_links::FAULTS,
+        flat_return::blocks::FAULTS,
         is_error::FAULTS,
     ]
 }

@@ -9,6 +9,7 @@ mod side;
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
+use birdstrike_canary::Note;
 use birdstrike_scenario::Scenario;
 use birdstrike_scenario::scenario::Step;
 use birdstrike_wire::capture::Capture;
@@ -91,6 +92,8 @@ pub struct Upstream {
     pub body: Option<Body>,
     /// Bytes of the JSON-RPC message.
     pub bytes: u64,
+    /// Which rules the gateway's requests broke: ids of requirements, and what was seen.
+    pub notes: Vec<Note>,
 }
 
 impl Fired {

@@ -1,5 +1,6 @@
 //! Judging one check: both legs in, what holds and what became of the value out.
 
+mod asked;
 mod cut;
 mod listed;
 mod plain;
@@ -19,6 +20,7 @@ use crate::nonce;
 use crate::plan::Cell;
 use crate::render;
 
+use asked::{asked, reached};
 use cut::prefix;
 use plain::{absent, count, equals, flagged, large, mirrored, nothing_came, packed, strings};
 
@@ -128,6 +130,10 @@ impl<'a> Context<'a> {
             Expect::Prefix { place } => prefix(fired, place),
             Expect::WithinBudget => self.within_budget(fired)?,
             Expect::Digest => self.digest(fired, check.tool.as_deref().unwrap_or_default())?,
+            Expect::Asked => asked(&fired.upstream, &check.requirements),
+            Expect::Reached { place, json, same } => {
+                reached(&fired.upstream, &fired.nonce, (place, json, *same))
+            }
             Expect::Valid | Expect::AcrossRoutes { .. } | Expect::Sink(_) => Judged::intact(),
         })
     }

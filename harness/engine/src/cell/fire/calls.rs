@@ -281,5 +281,5 @@ pub async fn known_good(
 pub(super) fn own_word(result: Vec<u8>) -> Upstream {
     let bytes = result.len() as u64;
     let body = Some(crate::client::Body::Result(result));
-    Upstream { calls: 1, request: None, sent: None, body, bytes }
+    Upstream { calls: 1, body, bytes, ..Upstream::default() }
 }

@@ -230,6 +230,7 @@ impl<'a> Shot<'a> {
         }
         let exchanges = journal.take(nonce);
         let calls = exchanges.len();
+        let notes = exchanges.iter().flat_map(|exchange| exchange.notes.iter().cloned()).collect();
         let Some(last) = exchanges.into_iter().next_back() else {
             return Upstream::default();
         };
@@ -242,6 +243,7 @@ impl<'a> Shot<'a> {
             sent: answered.map(|answer| answer.body.clone()),
             bytes: message.as_ref().map_or(0, Capture::len),
             body: message.and_then(|message| said(&message)),
+            notes,
         }
     }
 }

@@ -6,6 +6,7 @@ use birdstrike_wire::meta::Implementation;
 
 use crate::config::{Config, Limits, Mutator};
 use crate::log::Log;
+use crate::sessions::Sessions;
 use crate::surfaces::Steps;
 use crate::surfaces::truncation::Budget;
 
@@ -17,6 +18,8 @@ pub(crate) struct Context {
     pub(crate) mutators: Vec<Mutator>,
     /// The budget of a batch, with what it keeps to be fetched.
     pub(crate) budget: Option<Budget>,
+    /// The clients that shook hands, and all who listen.
+    pub(crate) sessions: Sessions,
     /// Who the gateway is, to both sides.
     pub(crate) me: Implementation,
     /// The same as JSON text.
@@ -40,10 +43,18 @@ impl Context {
             limits: config.limits.clone(),
             mutators: config.mutators.clone(),
             budget: config.truncation.map(Budget::new),
+            sessions: Sessions::default(),
             me,
             me_json,
             run,
             calls: AtomicU64::new(1),
+        }
+    }
+
+    /// A list of an upstream has changed: whoever listens is told.
+    pub(crate) fn changed(&self, method: &str) {
+        if (self.steps.listing.announces)(method) {
+            self.sessions.tell_all(method);
         }
     }
 

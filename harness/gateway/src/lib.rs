@@ -40,6 +40,7 @@
 //!
 //! Each has `data` with `cause`, and where they are known `upstream`, `limit_bytes`, `timeout_ms`.
 
+mod aside;
 mod client;
 mod config;
 mod context;
@@ -50,6 +51,7 @@ mod gateway;
 mod log;
 mod pipeline;
 mod routes;
+mod sessions;
 mod spelled;
 pub mod surfaces;
 mod upstream;

@@ -9,7 +9,9 @@ pub mod answer_reading;
 pub mod batch_packing;
 pub mod flat_return;
 pub mod is_error;
+pub mod listing;
 pub mod mutators;
+pub mod transport;
 pub mod truncation;
 pub mod upstream_read;
 
@@ -30,6 +32,10 @@ pub struct Steps {
     pub flat_return: flat_return::Steps,
     /// Surface 9.
     pub is_error: is_error::Steps,
+    /// The area of listings.
+    pub listing: listing::Steps,
+    /// The area of what travels beside the results.
+    pub transport: transport::Steps,
 }
 
 impl Steps {
@@ -42,6 +48,8 @@ impl Steps {
         batch_packing: batch_packing::Steps::RIGHT,
         flat_return: flat_return::Steps::RIGHT,
         is_error: is_error::Steps::RIGHT,
+        listing: listing::Steps::RIGHT,
+        transport: transport::Steps::RIGHT,
     };
 }
 

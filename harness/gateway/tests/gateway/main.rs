@@ -19,3 +19,4 @@ mod shaping_faults;
 mod stdio;
 mod support;
 mod third_party;
+mod transport;

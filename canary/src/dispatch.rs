@@ -106,10 +106,7 @@ impl Desk<'_> {
                 self.result(request, &lifecycle::discovered(self.upstream, self.identity))
             }
             ("ping", Era::Handshake) => self.result(request, "{}"),
-            ("tasks/get" | "tasks/update" | "tasks/cancel", Era::Stateless) => {
-                // The handles that `task_handle` gives out are of no task (R-TASK2-15).
-                invalid(request, revision, "Unknown task")
-            }
+            (method, _) if method.starts_with("tasks/") => self.follow_task(request, revision),
             (method, _) => {
                 let error = lifecycle::unknown_method(method);
                 let status = codes::http_status(revision, codes::METHOD_NOT_FOUND);
@@ -183,6 +180,10 @@ impl Desk<'_> {
             }
             Answer::Message(text) => Content::Message(text.replace(ID, request.id).into()),
             Answer::Bytes(bytes) => Content::Raw(message::with_id(bytes, request.id)),
+            Answer::Task(task) => match self.create_task(request, revision, task) {
+                Ok(content) => content,
+                Err(refused) => return *refused,
+            },
             Answer::Oversized(oversized) => match message::filled(request.id, oversized) {
                 Ok(text) => Content::Message(text),
                 Err(why) => {

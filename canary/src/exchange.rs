@@ -35,7 +35,8 @@ pub struct Exchange {
     /// The JSON-RPC method; `GET` or `DELETE` for an HTTP request without a message; empty if the
     /// message has none that could be read.
     pub method: Cow<'static, str>,
-    /// The argument `nonce` of a call or a prompt, or that in the URI of a read, which correlates it.
+    /// The argument `nonce` of a call or a prompt, that in the URI of a read or in the task id of a
+    /// follow-up, which correlates it.
     pub nonce: Option<Arc<str>>,
     /// The URI of a `resources/read`.
     pub uri: Option<Arc<str>>,

@@ -53,6 +53,7 @@ mod shared;
 mod sse;
 mod stages;
 mod stdio;
+mod tasks;
 mod toolset;
 mod upstream;
 
@@ -73,3 +74,4 @@ pub use replies::Replied;
 pub use resources::{Contents, ResourceSpec};
 pub use script::Script;
 pub use stdio::serve_stdio;
+pub use tasks::{TaskEnd, TaskForm, TaskPlan};

@@ -93,10 +93,17 @@ fn capabilities(upstream: &Upstream, era: Era) -> String {
     format!("\"tools\":{{{tools}}}{resources}{prompts}")
 }
 
-/// The result of `initialize`.
+/// The result of `initialize`. Tasks came with 2025-11-25 (R-TASK1-01).
 pub(crate) fn initialized(upstream: &Upstream, revision: Revision, identity: &str) -> String {
+    let tasks = match revision {
+        Revision::V2025_11_25 => {
+            ",\"tasks\":{\"list\":{},\"cancel\":{},\"requests\":{\"tools\":{\"call\":{}}}}"
+        }
+        _ => "",
+    };
     format!(
-        "{{\"protocolVersion\":\"{revision}\",\"capabilities\":{{{}}},\"serverInfo\":{identity}}}",
+        "{{\"protocolVersion\":\"{revision}\",\"capabilities\":{{{}{tasks}}},\
+         \"serverInfo\":{identity}}}",
         capabilities(upstream, Era::Handshake)
     )
 }

@@ -10,6 +10,8 @@ use birdstrike_wire::Revision;
 use birdstrike_wire::json;
 use birdstrike_wire::shape::Rendered;
 
+use crate::tasks::TaskPlan;
+
 /// Stands for the raw id of the request that is being answered, quotes included.
 pub const ID: &str = "«id»";
 
@@ -64,6 +66,8 @@ pub enum Answer {
     Bytes(Vec<u8>),
     /// A message of an exact length, generated while it is sent.
     Oversized(Oversized),
+    /// The handle of a task, which then leads the life that was planned.
+    Task(Box<TaskPlan>),
     /// What the tool's family makes of the arguments.
     Builtin,
 }
@@ -71,6 +75,12 @@ pub enum Answer {
 impl From<Rendered> for Answer {
     fn from(rendered: Rendered) -> Self {
         Self::Rendered { member: rendered.member, body: rendered.body }
+    }
+}
+
+impl From<TaskPlan> for Answer {
+    fn from(plan: TaskPlan) -> Self {
+        Self::Task(Box::new(plan))
     }
 }
 

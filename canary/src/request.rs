@@ -8,6 +8,7 @@ use birdstrike_wire::{Envelope, Kind, codes, meta};
 
 use crate::notes::Note;
 use crate::resources;
+use crate::tasks;
 
 /// A message as the canary understands it.
 #[derive(Debug)]
@@ -43,7 +44,8 @@ pub(crate) struct Request<'a> {
     pub(crate) uri: Option<Cow<'a, str>>,
     /// `params.cursor` as it is written.
     pub(crate) cursor: Option<&'a str>,
-    /// `params.arguments.nonce` of a tool call or a prompt; of a read the nonce in its URI.
+    /// `params.arguments.nonce` of a tool call or a prompt; of a read the nonce in its URI, of
+    /// a follow-up the one in its task id.
     pub(crate) nonce: Option<Arc<str>>,
 }
 
@@ -141,7 +143,7 @@ fn request<'a>(envelope: &Envelope<'a>) -> Request<'a> {
             nonce.and_then(string).map(Into::into)
         }
         "resources/read" => request.uri.as_deref().and_then(resources::nonce_of).map(Into::into),
-        _ => None,
+        _ => tasks::nonce_of(&request).map(Into::into),
     };
     request
 }

@@ -4,12 +4,15 @@ use std::collections::HashMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use crate::plan::Plan;
+use crate::tasks::Tasks;
 
 /// The plans of a canary by nonce. Plans may be made and forgotten while calls are answered; a call
 /// that is being answered keeps the plan that it began with.
 #[derive(Debug, Default)]
 pub struct Script {
     plans: Mutex<HashMap<String, Arc<Plan>>>,
+    /// What lives of the tasks that were planned.
+    pub(crate) tasks: Tasks,
 }
 
 impl Script {
@@ -21,6 +24,7 @@ impl Script {
     /// Forgets the plan for this nonce; a call that carries it is then answered by its tool's family.
     pub fn forget(&self, nonce: &str) {
         self.plans().remove(nonce);
+        self.tasks.forget(nonce);
     }
 
     pub(crate) fn find(&self, nonce: &str) -> Option<Arc<Plan>> {

@@ -6,7 +6,7 @@ use serde_json::{Value, json};
 use crate::support::{call, canary, send};
 
 /// A validator of one definition in the schema of a revision. A schema file has no root of its own.
-fn schema(revision: &str, definition: &str) -> jsonschema::Validator {
+pub(crate) fn schema(revision: &str, definition: &str) -> jsonschema::Validator {
     let path = format!("{}/../harness/schema/mcp/{revision}.json", env!("CARGO_MANIFEST_DIR"));
     let mut schema: Value = serde_json::from_slice(&std::fs::read(path).unwrap()).unwrap();
     let key = if schema.get("$defs").is_some() { "$defs" } else { "definitions" };
@@ -14,7 +14,7 @@ fn schema(revision: &str, definition: &str) -> jsonschema::Validator {
     jsonschema::validator_for(&schema).unwrap()
 }
 
-fn assert_valid(validator: &jsonschema::Validator, text: &str, what: &str) {
+pub(crate) fn assert_valid(validator: &jsonschema::Validator, text: &str, what: &str) {
     let value: Value = serde_json::from_str(text).unwrap();
     let errors: Vec<_> = validator.iter_errors(&value).map(|e| e.to_string()).collect();
     assert_eq!(errors, [""; 0], "{what}: {text}");

@@ -21,3 +21,4 @@ mod revisions;
 mod rmcp;
 mod stdio;
 mod support;
+mod tasks;

@@ -111,7 +111,7 @@ async fn what_a_revision_does_not_have_is_refused_in_its_own_way() {
     assert_eq!((old.status, old.code()), (400, -32022));
     assert!(old.text().contains(r#""supported":["2026-07-28"],"requested":"2025-06-18""#));
     let task = ask_new(&url, "tasks/get").await;
-    assert_eq!(task.code(), -32602);
+    assert_eq!((task.status, task.code()), (400, -32021));
     let unknown = send(call(&url, NEW, "nope", "{}")).await;
     assert_eq!(unknown.code(), -32602);
     canary.stop().await;

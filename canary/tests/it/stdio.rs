@@ -2,7 +2,9 @@
 
 use std::time::{Duration, Instant};
 
-use birdstrike_canary::{Answer, Canary, Ending, Oversized, Plan, Transport, serve_stdio};
+use birdstrike_canary::{
+    Answer, Canary, Ending, Oversized, Plan, TaskEnd, TaskPlan, Transport, serve_stdio,
+};
 use birdstrike_wire::{Revision, envelope, json};
 use tokio::io::{AsyncBufReadExt, AsyncRead, AsyncWrite, AsyncWriteExt, BufReader};
 use tokio::net::TcpStream;
@@ -185,5 +187,29 @@ async fn the_bridge_closes_on_a_name_that_nobody_has() {
         assert_eq!(client.hear().await, None);
     }
     assert!(canary.journal().wait_for("n", 0, deadline()).await);
+    canary.stop().await;
+}
+
+#[tokio::test]
+async fn a_task_is_followed_over_lines() {
+    let canary = canary(|_| ()).await;
+    let mut client = at_bridge(&canary, "main").await;
+    client.say("").await;
+    let params = "{\"protocolVersion\":\"2025-11-25\"}";
+    client.say(&envelope::request("0", "initialize", params)).await;
+    assert!(client.hear().await.unwrap().contains(r#""tasks":{"list":{}"#));
+    let result = r#"{"content":[]}"#.to_owned();
+    canary.script().plan("n", Plan::new(TaskPlan::new(TaskEnd::Result(result))));
+    let call = r#"{"name":"echo","arguments":{"nonce":"n"},"task":{}}"#;
+    for (method, params, says) in [
+        ("tools/call", call, r#""task":{"taskId":"task-n""#),
+        ("tasks/get", r#"{"taskId":"task-n"}"#, r#""status":"completed""#),
+        ("tasks/result", r#"{"taskId":"task-n"}"#, r#""content":[]"#),
+    ] {
+        client.say(&envelope::request("1", method, params)).await;
+        let heard = client.hear().await.unwrap();
+        assert!(heard.contains(says), "{heard}");
+    }
+    assert!(canary.journal().wait_finished("n", 3, deadline()).await);
     canary.stop().await;
 }

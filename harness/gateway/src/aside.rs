@@ -81,7 +81,8 @@ impl Ear {
         over: CancellationToken,
     ) -> Self {
         let aside = client.aside.clone();
-        let token = aside.token.as_deref().map(|theirs| (context.steps.transport.token)(theirs, id));
+        let token =
+            aside.token.as_deref().map(|theirs| (context.steps.transport.token)(theirs, id));
         let (client, context) = (client.revision, Arc::clone(context));
         Self { aside, token, client, context, over, open: Arc::default() }
     }
@@ -157,12 +158,7 @@ impl Ear {
     }
 
     /// Waits for the client's answer, as long as the upstream's own is still to come.
-    async fn wait(
-        &self,
-        mut question: crate::sessions::Question,
-        id: &str,
-        upstream: &Speaker,
-    ) {
+    async fn wait(&self, mut question: crate::sessions::Question, id: &str, upstream: &Speaker) {
         let answer = tokio::select! {
             answer = &mut question.answer => answer.ok(),
             () = self.over.cancelled() => None,

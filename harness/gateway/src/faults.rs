@@ -8,8 +8,10 @@ mod answer_reading;
 mod batch_packing;
 mod flat_return;
 mod is_error;
+mod listing;
 mod mutators;
 mod text;
+mod transport;
 mod truncation;
 mod upstream_read;
 
@@ -41,6 +43,8 @@ pub const fn all() -> &'static [&'static [Fault]] {
         batch_packing::FAULTS,
         flat_return::FAULTS,
         is_error::FAULTS,
+        listing::FAULTS,
+        transport::FAULTS,
     ]
 }
 

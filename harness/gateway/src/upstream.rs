@@ -279,12 +279,7 @@ impl Upstream {
 }
 
 /// The params of a request in the upstream's revision.
-fn params(
-    ask: &Ask<'_>,
-    upstream: Revision,
-    token: Option<&str>,
-    context: &Context,
-) -> String {
+fn params(ask: &Ask<'_>, upstream: Revision, token: Option<&str>, context: &Context) -> String {
     let meta = ask.client.meta_for(upstream, &context.me, token);
     match (meta, ask.members.is_empty()) {
         (Some(meta), true) => format!("{{\"_meta\":{meta}}}"),

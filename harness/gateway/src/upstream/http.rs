@@ -120,7 +120,11 @@ impl Http {
         self.post(body, headers).await.map(drop)
     }
 
-    pub(super) async fn post(&self, body: String, headers: HeaderMap) -> Result<reqwest::Response, Failure> {
+    pub(super) async fn post(
+        &self,
+        body: String,
+        headers: HeaderMap,
+    ) -> Result<reqwest::Response, Failure> {
         let json = HeaderValue::from_static("application/json");
         let accept = HeaderValue::from_static("application/json, text/event-stream");
         self.client

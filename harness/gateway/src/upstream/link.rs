@@ -56,7 +56,14 @@ pub(crate) struct Request<'a> {
 impl Link {
     /// A way on which nothing is agreed yet.
     pub(crate) fn new(revision: Revision, limit_bytes: u64, way: Way) -> Self {
-        Self { revision, agreed: false, limit_bytes, way, announces: false, listed: OnceCell::new() }
+        Self {
+            revision,
+            agreed: false,
+            limit_bytes,
+            way,
+            announces: false,
+            listed: OnceCell::new(),
+        }
     }
 
     /// Whether requests can still go this way.
@@ -102,7 +109,10 @@ impl Link {
             }
             Way::Stdio(process) => {
                 let ear = request.ear.cloned();
-                process.ask(request.id, body, ear).await.map(|message| Heard::Message(message, None))
+                process
+                    .ask(request.id, body, ear)
+                    .await
+                    .map(|message| Heard::Message(message, None))
             }
         };
         flight.landed = true;

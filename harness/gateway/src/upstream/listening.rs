@@ -7,9 +7,9 @@ use birdstrike_wire::{Era, envelope, meta, sse};
 use http::HeaderMap;
 use tokio_util::task::AbortOnDropHandle;
 
+use super::Upstream;
 use super::http::Http;
 use super::link::{Link, Request, Way};
-use super::Upstream;
 use super::speaker::Speaker;
 use crate::aside::{self, CHANGES};
 

@@ -263,6 +263,10 @@ async fn each_fault_shows_and_stays_on_its_route() {
     assert_eq!(right, again, "a right gateway does the same twice");
     let mut table = String::new();
     for fault in faults::all().iter().copied().flatten() {
+        if ["listing", "transport"].contains(&fault.surface) {
+            // See `beside_faults`.
+            continue;
+        }
         let mut steps = Steps::RIGHT;
         (fault.apply)(&mut steps);
         let wrong = range.fire(&steps).await;

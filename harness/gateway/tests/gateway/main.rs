@@ -8,6 +8,7 @@
 )]
 
 mod batch;
+mod beside_faults;
 mod faults;
 mod hostile;
 mod lifecycle;

@@ -12,7 +12,7 @@ use super::support::*;
 
 const GOOD: &str = r#"{"resultType":"complete","content":[{"type":"text","text":"done"}]}"#;
 
-async fn canary(revision: Revision, change: impl Fn(&mut UpstreamSpec)) -> Canary {
+pub(crate) async fn canary(revision: Revision, change: impl Fn(&mut UpstreamSpec)) -> Canary {
     let mut config = Config::default();
     config.upstreams[0].revisions = vec![revision];
     change(&mut config.upstreams[0]);
@@ -23,30 +23,30 @@ async fn in_front(canary: &Canary) -> Running {
     gateway(&format!("upstreams: {{main: {{url: '{}'}}}}", canary.url("main")), &Steps::RIGHT).await
 }
 
-fn plan(canary: &Canary, nonce: &str, delivery: Delivery) {
+pub(crate) fn plan(canary: &Canary, nonce: &str, delivery: Delivery) {
     let answer = Answer::Rendered { member: "result", body: GOOD.into() };
     canary.script().plan(nonce, Plan::new(answer).by(delivery));
 }
 
-fn saying(before: &[&str]) -> Delivery {
+pub(crate) fn saying(before: &[&str]) -> Delivery {
     let before = before.iter().map(|message| (*message).to_owned()).collect();
     Delivery { before, ..Delivery::of(Encoding::Sse) }
 }
 
-fn progress(value: u8) -> String {
+pub(crate) fn progress(value: u8) -> String {
     format!(
         r#"{{"jsonrpc":"2.0","method":"notifications/progress","params":{{"progressToken":{TOKEN},"progress":{value},"x":1E+02}}}}"#
     )
 }
 
-fn log(level: &str) -> String {
+pub(crate) fn log(level: &str) -> String {
     format!(
         r#"{{"jsonrpc":"2.0","method":"notifications/message","params":{{"level":"{level}","data":"d"}}}}"#
     )
 }
 
 /// The messages of an answer, whichever form it has.
-fn messages(got: &Got) -> Vec<String> {
+pub(crate) fn messages(got: &Got) -> Vec<String> {
     if got.body.starts_with('{') {
         return vec![got.body.clone()];
     }
@@ -55,12 +55,16 @@ fn messages(got: &Got) -> Vec<String> {
     parser.drain().map(|event| String::from_utf8(event.data).unwrap()).collect()
 }
 
-fn nonce(nonce: &str) -> String {
+pub(crate) fn nonce(nonce: &str) -> String {
     format!("{{\"nonce\":\"{nonce}\"}}")
 }
 
 /// A client in a session of its own.
-async fn in_session(running: &Running, revision: Revision, capabilities: &str) -> Client {
+pub(crate) async fn in_session(
+    running: &Running,
+    revision: Revision,
+    capabilities: &str,
+) -> Client {
     let mut client = Client::new(running, revision);
     let params = format!(
         r#"{{"protocolVersion":"{revision}","capabilities":{capabilities},"clientInfo":{{"name":"t","version":"1"}}}}"#
@@ -79,20 +83,20 @@ fn notification(method: &str, params: &str) -> String {
 }
 
 /// A stream that is read message by message.
-struct Events {
+pub(crate) struct Events {
     response: reqwest::Response,
     parser: sse::Parser,
 }
 
 impl Events {
-    async fn open(request: reqwest::RequestBuilder) -> Self {
+    pub(crate) async fn open(request: reqwest::RequestBuilder) -> Self {
         let response = tokio::time::timeout(DEADLINE, request.send()).await.unwrap().unwrap();
         assert_eq!(response.status(), 200);
         Self { response, parser: sse::Parser::new(sse::Limits::default()) }
     }
 
     /// The next message; none at the end of the stream.
-    async fn next(&mut self) -> Option<String> {
+    pub(crate) async fn next(&mut self) -> Option<String> {
         loop {
             if let Some(event) = self.parser.pop() {
                 return Some(String::from_utf8(event.data).unwrap());
@@ -103,7 +107,11 @@ impl Events {
     }
 }
 
-fn request(client: &Client, method: http::Method, body: String) -> reqwest::RequestBuilder {
+pub(crate) fn request(
+    client: &Client,
+    method: http::Method,
+    body: String,
+) -> reqwest::RequestBuilder {
     let mut request = client.http.request(method, &client.url).body(body);
     request = request.header("content-type", "application/json");
     request = request.header("accept", "application/json, text/event-stream");
@@ -256,10 +264,7 @@ async fn a_cancelled_request_is_cancelled_upstream_under_its_id_there() {
     let call = canary.journal().take("c").pop().unwrap();
     let cancelled = id(told[0].request.whole().unwrap(), "params");
     assert_eq!(told.len(), 1);
-    assert_eq!(
-        json::get(&cancelled, "requestId"),
-        Some(&*id(call.request.whole().unwrap(), "id"))
-    );
+    assert_eq!(json::get(&cancelled, "requestId"), Some(&*id(call.request.whole().unwrap(), "id")));
     assert!(!other.is_finished());
     other.abort();
 }

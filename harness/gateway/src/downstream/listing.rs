@@ -7,6 +7,7 @@ use futures_util::future::join_all;
 use super::request::Asked;
 use crate::pipeline::Pipeline;
 use crate::routes::{Reply, batch, continuation};
+use crate::upstream::Upstream;
 
 /// Lists. An upstream that does not answer lacks its tools, and the rest still stands; if none
 /// answers, that is an error and not a short list.
@@ -31,9 +32,7 @@ pub(super) async fn list(pipeline: &Pipeline, id: &str, asked: &Asked) -> Reply 
         let definitions = match listed {
             Ok(definitions) => definitions,
             Err(failure) => {
-                let event = pipeline.context.log.event("listing_failed");
-                let event = event.text("upstream", &upstream.name);
-                event.text("cause", failure.cause.slug()).text("message", &failure.message).write();
+                tell(pipeline, upstream, "listing_failed", failure.cause.slug(), &failure.message);
                 failed.push((upstream, failure));
                 continue;
             }
@@ -43,9 +42,7 @@ pub(super) async fn list(pipeline: &Pipeline, id: &str, asked: &Asked) -> Reply 
             let name = json::get_string(&definition, "name").unwrap_or_default();
             let name = (steps.name)(&upstream.name, &name, several);
             if is_own(&name) {
-                let event = pipeline.context.log.event("tool_dropped");
-                let event = event.text("upstream", &upstream.name);
-                event.text("cause", "its name is that of the gateway's own tool").write();
+                tell(pipeline, upstream, "tool_dropped", "own_name", "the gateway has such a tool");
                 continue;
             }
             list.push((steps.definition)(&definition, &name, revision));
@@ -72,6 +69,12 @@ pub(super) async fn list(pipeline: &Pipeline, id: &str, asked: &Asked) -> Reply 
         format!("{{\"tools\":[{tools}]}}")
     };
     Reply::ok(envelope::result(id, &result))
+}
+
+/// What of a listing is left out, and why.
+fn tell(pipeline: &Pipeline, upstream: &Upstream, event: &str, cause: &str, message: &str) {
+    let event = pipeline.context.log.event(event).text("upstream", &upstream.name);
+    event.text("cause", cause).text("message", message).write();
 }
 
 #[cfg(test)]

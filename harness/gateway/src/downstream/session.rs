@@ -55,7 +55,7 @@ pub(super) fn open(server: &Server, id: &str, asked: &Asked) -> Response {
     let revision = request::agreed(&asked.params);
     let result = request::initialize(revision, &context.me_json);
     let capabilities = request::answerable(&asked.params);
-    let session = context.sessions.open(revision, asked.client.owner.clone(), capabilities);
+    let session = context.sessions.open(revision, asked.client.owner, capabilities);
     let mut response = stream::json(Reply::ok(envelope::result(id, &result)));
     if let Ok(id) = HeaderValue::from_str(&session.id) {
         response.headers_mut().insert(MCP_SESSION_ID, id);

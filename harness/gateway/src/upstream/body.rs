@@ -80,42 +80,63 @@ pub(super) async fn read(
         _ => Sink::Whole(intake),
     };
     let mut decoder = Decoder::new(coding, sink);
-    let stop = loop {
+    let bytes = match pour(&mut response, &mut decoder, exchange, upstream).await? {
+        End::Stopped(Stop::Full) => decoder.sink.refuse()?,
+        End::Stopped(Stop::Found) => {
+            drain(response);
+            decoder.sink.finish()
+        }
+        End::BrokeOff(failure) => return decoder.sink.broken(failure),
+        End::Whole => {
+            decoder.end()?;
+            match &decoder.sink {
+                Sink::Events(events) if !events.found => {
+                    let failure = events.without_an_answer();
+                    return decoder.sink.broken(failure);
+                }
+                _ => decoder.sink.finish(),
+            }
+        }
+    };
+    Ok(Read::Message(Message { bytes, arrival, status }))
+}
+
+/// How a body ended.
+enum End {
+    /// It came to its end.
+    Whole,
+    /// No more of it is wanted.
+    Stopped(Stop),
+    /// Its connection did not hold.
+    BrokeOff(Failure),
+}
+
+/// Reads a body until its end or until nothing more is wanted, and hands on what is said beside the
+/// answer as it comes.
+async fn pour(
+    response: &mut Response,
+    decoder: &mut Decoder<'_>,
+    exchange: &Exchange<'_>,
+    upstream: &Speaker,
+) -> Result<End, Failure> {
+    loop {
         match response.chunk().await {
             Ok(Some(piece)) => {
                 let stop = decoder.feed(&piece)?;
                 for message in decoder.sink.beside() {
                     relay(&message, exchange, upstream).await;
                 }
-                if stop.is_some() {
-                    break stop;
+                if let Some(stop) = stop {
+                    return Ok(End::Stopped(stop));
                 }
             }
-            Ok(None) => break None,
+            Ok(None) => return Ok(End::Whole),
             Err(error) => {
                 let why = format_args!("it broke off: {}", super::http::root_cause(&error));
-                return decoder.sink.broken(Failure::bad_answer(why));
+                return Ok(End::BrokeOff(Failure::bad_answer(why)));
             }
         }
-    };
-    let bytes = match stop {
-        Some(Stop::Full) => decoder.sink.refuse()?,
-        Some(Stop::Found) => {
-            drain(response);
-            decoder.sink.finish()
-        }
-        None => {
-            decoder.end()?;
-            if let Sink::Events(events) = &decoder.sink
-                && !events.found
-            {
-                let failure = events.without_an_answer();
-                return decoder.sink.broken(failure);
-            }
-            decoder.sink.finish()
-        }
-    };
-    Ok(Read::Message(Message { bytes, arrival, status }))
+    }
 }
 
 /// Hands on what an upstream said before its answer.

@@ -52,8 +52,8 @@ impl Upstream {
             self.context.changed(CHANGES[0]);
         }
         let task = tokio::spawn(listen(Call::new(link, http, &self.context), self.context.clone()));
-        let (link, _task) = (Arc::downgrade(link), AbortOnDropHandle::new(task));
-        *listening = Some(Listening { link, _task });
+        let link = Arc::downgrade(link);
+        *listening = Some(Listening { link, _task: AbortOnDropHandle::new(task) });
     }
 
     /// Connects, so that changes are heard. An upstream that is away is heard once it is needed.

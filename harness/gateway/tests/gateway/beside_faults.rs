@@ -114,7 +114,7 @@ impl Range {
     async fn questions(&self, running: &Running, seen: &mut Seen) {
         for (probe, capabilities) in [("asked", r#"{"elicitation":{}}"#), ("not asked", "{}")] {
             let client = in_session(running, B, capabilities).await;
-            let ids = ["ping", "ask"].map(|what| format!("\"{what}-{}\"", self.number()));
+            let ids = ["ping", "ask"].map(|what| format!("\"{what}-{}\"", Self::number()));
             let ping = envelope::request(&ids[0], "ping", "{}");
             let ask = envelope::request(&ids[1], "elicitation/create", "{}");
             let delivery = Delivery { await_replies: true, ..saying(&[&ping, &ask]) };
@@ -144,7 +144,7 @@ impl Range {
     }
 
     /// A number that no other probe has.
-    fn number(&self) -> u64 {
+    fn number() -> u64 {
         use std::sync::atomic::{AtomicU64, Ordering};
         static NEXT: AtomicU64 = AtomicU64::new(0);
         NEXT.fetch_add(1, Ordering::Relaxed)

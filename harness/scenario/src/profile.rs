@@ -14,7 +14,7 @@ use crate::yaml;
 mod check;
 mod route;
 
-pub use route::{BatchCodec, FetchCodec, FreeCodec, HttpCodec, Route};
+pub use route::{BatchCodec, Digests, FetchCodec, FreeCodec, HttpCodec, Route};
 
 use check::Check;
 
@@ -40,6 +40,8 @@ pub struct Profile {
     pub identities: IndexMap<String, Identity>,
     /// How results are reached.
     pub routes: IndexMap<String, Route>,
+    /// Where digests of tool definitions are shown; nothing if they are not.
+    pub digests: Option<Digests>,
     /// Revisions on either side.
     pub revisions: Revisions,
     /// Transports of the upstream that it can be given.

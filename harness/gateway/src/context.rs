@@ -5,10 +5,15 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use birdstrike_wire::meta::Implementation;
 
 use crate::config::{Config, Limits, Mutator};
+use crate::identities::Identities;
 use crate::log::Log;
 use crate::sessions::Sessions;
 use crate::surfaces::Steps;
+use crate::surfaces::resource_links::{Links, Memory};
 use crate::surfaces::truncation::Budget;
+
+/// Links that are remembered for each identity.
+const MAX_LINKS: usize = 10_000;
 
 /// Shared by all tasks of a gateway; does not change while it runs.
 pub(crate) struct Context {
@@ -20,6 +25,10 @@ pub(crate) struct Context {
     pub(crate) budget: Option<Budget>,
     /// The clients that shook hands, and all who listen.
     pub(crate) sessions: Sessions,
+    /// Who may call.
+    pub(crate) identities: Identities,
+    /// The links that were handed out.
+    pub(crate) links: Links,
     /// Who the gateway is, to both sides.
     pub(crate) me: Implementation,
     /// The same as JSON text.
@@ -44,6 +53,12 @@ impl Context {
             mutators: config.mutators.clone(),
             budget: config.truncation.map(Budget::new),
             sessions: Sessions::default(),
+            identities: Identities::new(&config.identities),
+            links: Links {
+                is_namespaced: config.namespace_links.unwrap_or(config.upstreams.len() > 1),
+                is_guarded: !config.identities.is_empty(),
+                memory: Memory::new(MAX_LINKS),
+            },
             me,
             me_json,
             run,

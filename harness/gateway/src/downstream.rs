@@ -1,17 +1,18 @@
-//! The server side: one endpoint, `/mcp`, in three revisions.
+//! The server side: one endpoint, `/mcp`, in three revisions; and the facade, `POST /invoke`.
 
+mod door;
 mod guard;
 mod listing;
+mod lists;
 mod request;
 mod session;
 mod stream;
 
 use std::net::SocketAddr;
 use std::sync::Arc;
-use std::time::Duration;
 
 use axum::Router;
-use axum::body::{Body, Bytes, to_bytes};
+use axum::body::Body;
 use axum::extract::State;
 use axum::response::{IntoResponse, Response};
 use axum::routing::post;
@@ -22,14 +23,15 @@ use tokio::sync::mpsc;
 use tokio_util::sync::CancellationToken;
 
 use crate::aside::Aside;
-use crate::pipeline::{Call, Pipeline};
-use crate::routes::{Reply, batch, continuation, flat};
+use crate::client::Client;
+use crate::pipeline::{Call, Method, Pipeline};
+use crate::routes::{Reply, batch, continuation, facade, flat, relayed};
 use crate::sessions::{self, Session};
+use crate::surfaces::truncation::Owner;
+use crate::upstream::list::Listing;
+use door::Unread;
 use request::Asked;
 use stream::Work;
-
-/// How long a client may take to send its request.
-const REQUEST_TIME: Duration = Duration::from_secs(30);
 
 /// What a request handler needs.
 pub(crate) struct Server {
@@ -44,16 +46,22 @@ pub(crate) struct Server {
 /// The routes of the server. Any other method on the endpoint is answered with 405.
 pub(crate) fn router(server: Arc<Server>) -> Router {
     let endpoint = post(receive).get(session::listen).delete(session::end);
-    Router::new().route("/mcp", endpoint).with_state(server)
+    Router::new().route("/mcp", endpoint).route("/invoke", post(invoke)).with_state(server)
 }
 
 async fn receive(State(server): State<Arc<Server>>, headers: HeaderMap, body: Body) -> Response {
-    if let Err(why) = guard::check(&headers, server.address) {
-        return (StatusCode::FORBIDDEN, why).into_response();
-    }
-    let bytes = match read(&server, body).await {
+    let owner = match door::admit(&server, &headers) {
+        Ok(owner) => owner,
+        Err(refused) => return refused.into_response(),
+    };
+    let bytes = match door::whole(&server, body).await {
         Ok(bytes) => bytes,
-        Err(refused) => return *refused,
+        Err(Unread::TooLong(message)) => {
+            let error = envelope::error_object(codes::INVALID_REQUEST, &message, None);
+            let body = envelope::error(None, &error);
+            return stream::json(Reply { status: 413, body });
+        }
+        Err(Unread::TooSlow) => return StatusCode::REQUEST_TIMEOUT.into_response(),
     };
     let message = match Envelope::read(&bytes) {
         Ok(message) => message,
@@ -65,7 +73,7 @@ async fn receive(State(server): State<Arc<Server>>, headers: HeaderMap, body: Bo
             return stream::json(refusal(None, code, &error.to_string()));
         }
     };
-    let session = match session::of(&server, &headers, &message) {
+    let session = match session::of(&server, &headers, &message, owner) {
         Ok(session) => session,
         Err(status) => {
             let refused = refusal(message.id(), codes::INVALID_REQUEST, "no such session");
@@ -73,7 +81,7 @@ async fn receive(State(server): State<Arc<Server>>, headers: HeaderMap, body: Bo
         }
     };
     match message.kind() {
-        Kind::Request => request(&server, &headers, &message, session).await,
+        Kind::Request => request(&server, &headers, &message, owner, session).await,
         Kind::Notification | Kind::Result | Kind::Error => {
             session::take(&server, &message, session.as_deref());
             StatusCode::ACCEPTED.into_response()
@@ -82,26 +90,11 @@ async fn receive(State(server): State<Arc<Server>>, headers: HeaderMap, body: Bo
     }
 }
 
-/// The whole body of a request.
-async fn read(server: &Server, body: Body) -> Result<Bytes, Box<Response>> {
-    let limit = server.pipeline.context.limits.max_request_bytes;
-    let limit = usize::try_from(limit).unwrap_or(usize::MAX);
-    let refused = match tokio::time::timeout(REQUEST_TIME, to_bytes(body, limit)).await {
-        Ok(Ok(bytes)) => return Ok(bytes),
-        Ok(Err(_)) => {
-            let message = format!("the request is larger than {limit} bytes, or broke off");
-            let error = envelope::error_object(codes::INVALID_REQUEST, &message, None);
-            stream::json(Reply { status: 413, body: envelope::error(None, &error) })
-        }
-        Err(_) => StatusCode::REQUEST_TIMEOUT.into_response(),
-    };
-    Err(Box::new(refused))
-}
-
 async fn request(
     server: &Arc<Server>,
     headers: &HeaderMap,
     message: &Envelope<'_>,
+    owner: Owner,
     session: Option<Arc<Session>>,
 ) -> Response {
     let id = message.id().unwrap_or("null");
@@ -109,10 +102,11 @@ async fn request(
     let (to_client, messages) = mpsc::channel(sessions::QUEUE);
     let to_client = (steps.streams)(reads_streams(headers)).then_some(to_client);
     let asked = Asked::read(message, headers, &Aside { to_client, session, ..Aside::default() });
-    let asked = match asked {
+    let mut asked = match asked {
         Ok(asked) => asked,
         Err(refused) => return stream::json(refused.reply(id)),
     };
+    asked.client.owner = owner;
     let id = (steps.id)(id);
     match asked.method.as_str() {
         "initialize" => session::open(server, &id, &asked),
@@ -130,6 +124,28 @@ fn reads_streams(headers: &HeaderMap) -> bool {
         let range = range.split(';').next().unwrap_or_default().trim();
         range.eq_ignore_ascii_case("text/event-stream") || range == "*/*"
     })
+}
+
+async fn invoke(State(server): State<Arc<Server>>, headers: HeaderMap, body: Body) -> Response {
+    let owner = match door::admit(&server, &headers) {
+        Ok(owner) => owner,
+        Err(refused) => return refused.into_response(),
+    };
+    let bytes = match door::whole(&server, body).await {
+        Ok(bytes) => bytes,
+        Err(Unread::TooLong(message)) => return stream::json(facade::refusal(413, &message)),
+        Err(Unread::TooSlow) => return StatusCode::REQUEST_TIMEOUT.into_response(),
+    };
+    let text = match json::text(&bytes) {
+        Ok(text) => text,
+        Err(error) => return stream::json(facade::refusal(400, &error.to_string())),
+    };
+    let mut client = Client::new(Revision::NEWEST, None, Vec::new());
+    client.owner = owner;
+    tokio::select! {
+        reply = facade::invoke(&server.pipeline, text, &client) => stream::json(reply),
+        () = server.stopped.cancelled() => stream::json(facade::refusal(503, "the gateway is stopping")),
+    }
 }
 
 /// A message that could not be read is refused without its id.
@@ -184,6 +200,13 @@ async fn answer(server: &Server, id: &str, asked: &Asked) -> Reply {
         }
         (_, "tools/list") => listing::list(pipeline, id, asked).await,
         (_, "tools/call") => call(pipeline, id, asked).await,
+        (_, "resources/list") => lists::list(pipeline, id, asked, Listing::Resources).await,
+        (_, "resources/templates/list") => {
+            lists::list(pipeline, id, asked, Listing::Templates).await
+        }
+        (_, "prompts/list") => lists::list(pipeline, id, asked, Listing::Prompts).await,
+        (_, "resources/read") => relay(pipeline, id, asked, Method::Resource).await,
+        (_, "prompts/get") => relay(pipeline, id, asked, Method::Prompt).await,
         (_, method) => {
             let shown: String = method.chars().take(100).collect();
             let message = format!("unknown method: {shown}");
@@ -192,8 +215,28 @@ async fn answer(server: &Server, id: &str, asked: &Asked) -> Reply {
     }
 }
 
+async fn relay(pipeline: &Pipeline, id: &str, asked: &Asked, method: Method) -> Reply {
+    let name = if method == Method::Resource { "uri" } else { "name" };
+    let params = match request::CallParams::read(&asked.params, name) {
+        Ok(params) => params,
+        Err(why) => {
+            let revision = asked.client.revision;
+            return Reply::error(revision, Some(id), codes::INVALID_PARAMS, &why, None);
+        }
+    };
+    let call = Call {
+        route: "flat",
+        method,
+        tool: &params.name,
+        arguments: params.arguments,
+        others: &params.others,
+        client: &asked.client,
+    };
+    relayed::ask(pipeline, id, &call).await
+}
+
 async fn call(pipeline: &Pipeline, id: &str, asked: &Asked) -> Reply {
-    let params = match request::CallParams::read(&asked.params) {
+    let params = match request::CallParams::read(&asked.params, "name") {
         Ok(params) => params,
         Err(why) => {
             let revision = asked.client.revision;
@@ -211,6 +254,7 @@ async fn call(pipeline: &Pipeline, id: &str, asked: &Asked) -> Reply {
     }
     let call = Call {
         route: "flat",
+        method: Method::Tool,
         tool: &params.name,
         arguments: params.arguments,
         others: &params.others,

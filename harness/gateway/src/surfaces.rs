@@ -11,6 +11,7 @@ pub mod flat_return;
 pub mod is_error;
 pub mod listing;
 pub mod mutators;
+pub mod resource_links;
 pub mod transport;
 pub mod truncation;
 pub mod upstream_read;
@@ -30,6 +31,8 @@ pub struct Steps {
     pub batch_packing: batch_packing::Steps,
     /// Surface 6.
     pub flat_return: flat_return::Steps,
+    /// Surface 7.
+    pub resource_links: resource_links::Steps,
     /// Surface 9.
     pub is_error: is_error::Steps,
     /// The area of listings.
@@ -47,6 +50,7 @@ impl Steps {
         truncation: truncation::Steps::RIGHT,
         batch_packing: batch_packing::Steps::RIGHT,
         flat_return: flat_return::Steps::RIGHT,
+        resource_links: resource_links::Steps::RIGHT,
         is_error: is_error::Steps::RIGHT,
         listing: listing::Steps::RIGHT,
         transport: transport::Steps::RIGHT,

@@ -11,7 +11,6 @@ use crate::aside::Aside;
 use crate::client::Client;
 use crate::routes::Reply;
 use crate::sessions::Session;
-use crate::surfaces::truncation::Owner;
 
 /// The newest revision with a handshake: what a client with unknown wishes is offered.
 const NEWEST_HANDSHAKE: Revision = Revision::V2025_11_25;
@@ -78,7 +77,6 @@ impl Asked {
             return Err(Refused::new(codes::INVALID_PARAMS, message));
         }
         let mut client = Client::new(revision, meta, param_headers(headers));
-        client.owner = Owner::of(headers);
         let log_level = match &aside.session {
             Some(session) => session.log_level(),
             None => client.aside.log_level,
@@ -168,29 +166,29 @@ pub(super) fn agreed(params: &str) -> Revision {
     }
 }
 
-/// What the gateway can do, but for what belongs to one era alone.
-const CAPABILITIES: &str = r#""tools":{"listChanged":true},"logging":{}"#;
+/// What is served, empty lists included: which upstreams have what shows when they are asked.
+const CAPABILITIES: &str = r#"{"tools":{"listChanged":true},"resources":{"listChanged":true},"prompts":{"listChanged":true},"logging":{}}"#;
 
 /// The result of `initialize`.
 pub(super) fn initialize(revision: Revision, me: &str) -> String {
     format!(
-        "{{\"protocolVersion\":\"{revision}\",\"capabilities\":{{{CAPABILITIES}}},\"serverInfo\":{me}}}"
+        "{{\"protocolVersion\":\"{revision}\",\"capabilities\":{CAPABILITIES},\"serverInfo\":{me}}}"
     )
 }
 
 /// The result of `server/discover`.
 pub(super) fn discover(me: &str) -> String {
     format!(
-        "{{\"resultType\":\"complete\",\"supportedVersions\":[\"{}\"],\"capabilities\":{{{CAPABILITIES}}},\
+        "{{\"resultType\":\"complete\",\"supportedVersions\":[\"{}\"],\"capabilities\":{CAPABILITIES},\
          \"ttlMs\":0,\"cacheScope\":\"private\",\"_meta\":{{\"{SERVER_INFO}\":{me}}}}}",
         Revision::NEWEST
     )
 }
 
-/// The params of `tools/call`.
+/// The params of `tools/call`, `prompts/get` or `resources/read`.
 #[derive(Debug)]
 pub(super) struct CallParams<'a> {
-    /// The tool's name.
+    /// The tool's or prompt's name, or the resource's URI.
     pub(super) name: String,
     /// The arguments as they are written; empty if there are none.
     pub(super) arguments: &'a str,
@@ -200,18 +198,20 @@ pub(super) struct CallParams<'a> {
 }
 
 impl<'a> CallParams<'a> {
+    /// `key` is the member that names what is wanted.
+    ///
     /// # Errors
     /// What is wrong, in words (R-ERR-04: only what is no call at all).
-    pub(super) fn read(params: &'a str) -> Result<Self, String> {
+    pub(super) fn read(params: &'a str, key: &str) -> Result<Self, String> {
         let members = json::members(params).map_err(|error| error.to_string())?;
         let get = |name: &str| members.iter().rfind(|member| member.is(name)).map(|m| m.value);
-        let name = get("name").and_then(|name| serde_json::from_str(name).ok());
-        let name = name.ok_or("`params.name` is no string")?;
+        let name = get(key).and_then(|name| serde_json::from_str(name).ok());
+        let name = name.ok_or_else(|| format!("`params.{key}` is no string"))?;
         let arguments = get("arguments").unwrap_or_default();
         if !arguments.is_empty() && json::kind(arguments) != "an object" {
             return Err(format!("`params.arguments` is {}, not an object", json::kind(arguments)));
         }
-        let ours = ["name", "arguments", "_meta", "task"];
+        let ours = [key, "arguments", "_meta", "task"];
         let others: Vec<String> = members
             .iter()
             .filter(|member| !ours.iter().any(|name| member.is(name)))

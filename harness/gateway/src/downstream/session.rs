@@ -10,7 +10,7 @@ use http::header::ALLOW;
 use http::{HeaderMap, HeaderValue, StatusCode};
 
 use super::request::{self, Asked};
-use super::{Server, guard, stream};
+use super::{Server, door, stream};
 use crate::aside::CHANGES;
 use crate::client::Client;
 use crate::routes::Reply;
@@ -27,20 +27,21 @@ pub(super) fn of(
     server: &Server,
     headers: &HeaderMap,
     message: &Envelope<'_>,
+    owner: Owner,
 ) -> Result<Option<Arc<Session>>, u16> {
     let opens = message.method().is_some_and(|method| method == "initialize");
     if opens || version(headers) == Some(Revision::NEWEST.as_str()) {
         return Ok(None);
     }
-    named(server, headers)
+    named(server, headers, owner)
 }
 
 /// The session of the header. One of somebody else is as good as none (R-AUTH-04).
-fn named(server: &Server, headers: &HeaderMap) -> Result<Option<Arc<Session>>, u16> {
+fn named(server: &Server, headers: &HeaderMap, owner: Owner) -> Result<Option<Arc<Session>>, u16> {
     let Some(id) = headers.get(MCP_SESSION_ID) else { return Ok(None) };
     let context = &server.pipeline.context;
     let session = id.to_str().ok().and_then(|id| context.sessions.find(id));
-    let session = session.filter(|session| session.owner == Owner::of(headers));
+    let session = session.filter(|session| session.owner == owner);
     let named = if session.is_some() { Named::Open } else { Named::Unknown };
     (context.steps.transport.session)(named).map_or(Ok(session), Err)
 }
@@ -128,9 +129,7 @@ pub(super) async fn end(State(server): State<Arc<Server>>, headers: HeaderMap) -
 
 /// The session that a request without a body is for.
 fn in_session(server: &Server, headers: &HeaderMap) -> Result<Arc<Session>, Box<Response>> {
-    if let Err(why) = guard::check(headers, server.address) {
-        return Err(Box::new((StatusCode::FORBIDDEN, why).into_response()));
-    }
+    let owner = door::admit(server, headers).map_err(|e| Box::new(e.into_response()))?;
     if version(headers) == Some(Revision::NEWEST.as_str()) {
         let allow = [(ALLOW, HeaderValue::from_static("POST"))];
         return Err(Box::new((StatusCode::METHOD_NOT_ALLOWED, allow).into_response()));
@@ -139,7 +138,7 @@ fn in_session(server: &Server, headers: &HeaderMap) -> Result<Arc<Session>, Box<
         let status = StatusCode::from_u16(status).unwrap_or(StatusCode::BAD_REQUEST);
         Box::new(status.into_response())
     };
-    let session = named(server, headers).map_err(refused)?.ok_or_else(|| refused(400))?;
+    let session = named(server, headers, owner).map_err(refused)?.ok_or_else(|| refused(400))?;
     request::handshake_revision(version(headers), Some(&session)).map_err(|_| refused(400))?;
     Ok(session)
 }

@@ -9,10 +9,13 @@
 
 mod batch;
 mod beside_faults;
+mod facade;
 mod faults;
 mod hostile;
 mod lifecycle;
 mod limits;
+mod links;
+mod links_faults;
 mod listing;
 mod pairs;
 mod shaping;

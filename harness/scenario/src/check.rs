@@ -6,9 +6,11 @@ use serde::{Deserialize, Serialize};
 use crate::level::Level;
 
 mod file;
+mod sink;
 
 pub(crate) use file::Source;
 pub use file::{CheckFile, OrIntact};
+pub use sink::{SinkExpect, SinkHolds};
 
 /// One expectation as it is judged.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -132,6 +134,8 @@ pub enum Expect {
         /// On which level it must agree.
         same: Precision,
     },
+    /// Something holds in sinks.
+    Sink(SinkExpect),
 }
 
 impl Expect {
@@ -156,6 +160,7 @@ impl Expect {
             Self::Digest => "digest",
             Self::Asked => "asked",
             Self::Reached { .. } => "reached",
+            Self::Sink(sink) => sink.word(),
         }
     }
 

@@ -101,7 +101,7 @@ impl<'a> Context<'a> {
             Expect::Reached { place, json, same } => {
                 reached(&fired.upstream, &fired.nonce, (place, json, *same))
             }
-            Expect::Valid | Expect::AcrossRoutes { .. } => Judged::intact(),
+            Expect::Valid | Expect::AcrossRoutes { .. } | Expect::Sink(_) => Judged::intact(),
             other => Judged::harness(format!("`{}` is not judged yet", other.word())),
         })
     }

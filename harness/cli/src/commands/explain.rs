@@ -168,6 +168,10 @@ fn right(check: &Check) -> String {
         Expect::WithinBudget => "all results of the batch together keep its budget".to_owned(),
         Expect::Unlike { step, place: p } => format!("{} is not that of step {step}", place(p)),
         Expect::Digest => "the digest shown is that of the definition".to_owned(),
+        Expect::Asked => "what the gateway asks of the upstream breaks no rule".to_owned(),
+        Expect::Reached { place: p, json, .. } => {
+            format!("{} of the request that reaches the upstream is {json}", place(p))
+        }
     };
     format!("{said}{of}")
 }

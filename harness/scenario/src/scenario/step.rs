@@ -77,6 +77,8 @@ pub struct Call {
     /// What the client replies to requests that come before the answer, by their method: a result
     /// as JSON text. A ping is always replied to, and any other request refused.
     pub replies: IndexMap<String, String>,
+    /// The client waits no longer than so many milliseconds, and closes the connection.
+    pub gives_up_ms: Option<u64>,
 }
 
 /// Several tool calls at once.

@@ -60,8 +60,9 @@ pub struct Fired {
     pub slots: BTreeMap<String, String>,
     /// The gateway answers it by itself: no upstream need be asked.
     pub by_gateway: bool,
-    /// The client itself cancels it: no answer is due.
-    pub cancelled: bool,
+    /// No answer that obeys the protocol is due: the client cancels the call itself, listens, or
+    /// breaks rules on purpose.
+    pub exempt: bool,
     /// Nonces of the other calls of the batch: none of them may stand in this entry.
     pub siblings: Vec<String>,
     /// Of a listing: the digests that the gateway shows, by the name of the tool.

@@ -38,7 +38,7 @@ impl<'a> Shot<'a> {
         let answer = Answer::nothing("a stream for what belongs to no request".into());
         let nonce = self.state.nonce(name);
         let plain = fired(name, ("listen", &way), &nonce, &transcript, answer);
-        let known = Fired { by_gateway: true, cancelled: true, ..plain };
+        let known = Fired { by_gateway: true, exempt: true, ..plain };
         let mut all = self.state.listening.lock().unwrap_or_else(PoisonError::into_inner);
         all.push((known, listening));
         Ok(Vec::new())
@@ -72,7 +72,7 @@ pub(super) async fn listened(launch: &Launch, step: &CanaryStep) {
 /// Marks the calls that the scenario itself cancels, and waits until the upstream has heard of it.
 pub(super) async fn settle(launch: &Launch, scenario: &Scenario, fired: &mut [Fired]) {
     for one in fired.iter_mut() {
-        one.cancelled |= scenario.all_steps().any(|step| cancels(step, &one.name));
+        one.exempt |= scenario.all_steps().any(|step| cancels(step, &one.name));
     }
     for check in &scenario.checks {
         let Expect::Cancelled { times: 1.. } = check.expect else { continue };

@@ -300,7 +300,7 @@ pub(super) fn fired(
         upstream: Upstream::default(),
         slots: BTreeMap::new(),
         by_gateway: false,
-        cancelled: false,
+        exempt: false,
         siblings: Vec::new(),
         digests: Vec::new(),
     }

@@ -41,7 +41,7 @@ impl<'a> Shot<'a> {
         let answer = Answer::read(&transcript);
         let upstream = self.upstream(&nonce, true).await;
         let plain = fired(name, (&request.method, &way), &nonce, &transcript, answer);
-        Ok(Fired { by_gateway: true, upstream, ..plain })
+        Ok(Fired { by_gateway: true, exempt: !request.headers.is_empty(), upstream, ..plain })
     }
 
     /// A notification. Only one that has a name leaves something to be judged.

@@ -85,7 +85,6 @@ pub struct Launch {
     names: Names,
     dir: tempfile::TempDir,
     processes: Vec<Process>,
-    ports: Ports,
     /// Whether the upstream is reached over HTTP.
     over_http: bool,
     variant: Option<String>,
@@ -96,6 +95,7 @@ pub struct Launch {
     urls: HashMap<String, String>,
     /// The headers of everybody who may call; the first is the default.
     identities: IndexMap<String, Headers>,
+    ports: Ports,
     sessions: Mutex<Sessions>,
 }
 
@@ -145,13 +145,13 @@ impl Launch {
             names,
             dir,
             processes: Vec::new(),
-            ports,
             over_http: plan.transport == crate::plan::Transport::Http,
             variant: plan.variant.clone(),
             second,
             tools,
             urls: HashMap::new(),
             identities: IndexMap::new(),
+            ports,
             sessions: Mutex::default(),
         };
         launch.prepare().await?;

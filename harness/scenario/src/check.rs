@@ -124,6 +124,8 @@ pub enum Expect {
     /// The digest that a listing shows for a tool is SHA-256 over RFC 8785 of its `name`,
     /// `description`, `inputSchema` and `outputSchema`, as the upstream defines them.
     Digest,
+    /// Something holds in sinks.
+    Sink(SinkExpect),
     /// What the gateway asked of the upstream breaks no rule: the canary, which serves it all the
     /// same, noted nothing under the requirements that the check rests on.
     Asked,
@@ -136,8 +138,6 @@ pub enum Expect {
         /// On which level it must agree.
         same: Precision,
     },
-    /// Something holds in sinks.
-    Sink(SinkExpect),
     /// Messages reach the client beside its answer.
     Heard(Heard),
     /// The client's reply to a request of the upstream's own reached the upstream.
@@ -179,6 +179,7 @@ impl Expect {
             Self::WithinBudget => "within-budget",
             Self::Unlike { .. } => "unlike",
             Self::Digest => "digest",
+            Self::Sink(sink) => sink.word(),
             Self::Asked => "asked",
             Self::Reached { .. } => "reached",
             Self::Heard(_) => "heard",
@@ -186,7 +187,6 @@ impl Expect {
             Self::Cancelled { .. } => "cancelled",
             Self::NotBefore { .. } => "not-before",
             Self::Status { .. } => "status",
-            Self::Sink(sink) => sink.word(),
         }
     }
 

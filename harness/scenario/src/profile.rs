@@ -42,11 +42,11 @@ pub struct Profile {
     pub identities: IndexMap<String, Identity>,
     /// How results are reached.
     pub routes: IndexMap<String, Route>,
-    /// Where digests of tool definitions are shown; nothing if they are not.
-    pub digests: Option<Digests>,
     /// How its sinks are watched, by the name that reports and templates have for the port.
     #[serde(default)]
     pub ports: IndexMap<String, Port>,
+    /// Where digests of tool definitions are shown; nothing if they are not.
+    pub digests: Option<Digests>,
     /// Revisions on either side.
     pub revisions: Revisions,
     /// Transports of the upstream that it can be given.

@@ -5,7 +5,7 @@ use std::fmt::Write;
 use birdstrike_canary::{Answer, Encoding};
 use birdstrike_engine::EngineError;
 use birdstrike_engine::render::{self, Context, DEFAULT_LIMIT};
-use birdstrike_scenario::check::{Check, Expect, Target};
+use birdstrike_scenario::check::{Check, Expect, SinkExpect, SinkHolds, Target};
 use birdstrike_scenario::{Catalogue, Requirement, Scenario};
 use birdstrike_wire::Revision;
 use clap::Args;
@@ -109,7 +109,9 @@ fn explain_scenario(catalogue: &Catalogue, scenario: &Scenario, only: Option<&st
 fn canary_says(answer: &birdstrike_scenario::scenario::AnswerSpec) -> String {
     let encoding = Encoding::Json;
     let rendered = Revision::ALL.iter().rev().find_map(|revision| {
-        let context = Context { nonce: "bs", revision: *revision, encoding, limit: DEFAULT_LIMIT };
+        let (others, limit) = (render::Nonces::new(), DEFAULT_LIMIT);
+        let context =
+            Context { nonce: "bs", revision: *revision, encoding, limit, others: &others };
         render::prepare(answer, &context).ok()
     });
     match rendered.map(|prepared| prepared.plan.answer) {
@@ -172,6 +174,38 @@ fn right(check: &Check) -> String {
         Expect::Reached { place: p, json, .. } => {
             format!("{} of the request that reaches the upstream is {json}", place(p))
         }
+        Expect::Sink(sink) => in_sinks(sink),
+        Expect::Heard(heard) => {
+            let times = heard.times.map_or(heard.values.len(), |times| times as usize);
+            format!("`{}` reaches the client {times} time(s) before its answer", heard.method)
+        }
+        Expect::Replied(replied) => {
+            format!("a reply to the upstream's request {} reaches it", replied.to)
+        }
+        Expect::Cancelled { times } => {
+            format!("the upstream is told {times} time(s) to stop working on the call")
+        }
+        Expect::NotBefore { ms } => format!("the answer does not come before {ms} ms"),
+        Expect::Status { codes } => format!("the HTTP status is one of {codes:?}"),
     };
     format!("{said}{of}")
+}
+
+fn in_sinks(expected: &SinkExpect) -> String {
+    let sinks: Vec<_> = expected.sinks.iter().map(|sink| sink.as_str()).collect();
+    let sinks = sinks.join(", ");
+    match &expected.holds {
+        SinkHolds::Never(marker) => format!("the marker {marker} stands nowhere in: {sinks}"),
+        SinkHolds::Marker(marker) => format!("the marker {marker} stands in a record of: {sinks}"),
+        SinkHolds::Field { field, json } => {
+            format!("the field {field} of the call's record is {json} in: {sinks}")
+        }
+        SinkHolds::Records(count) => format!("{count} record(s) of the call arrive in: {sinks}"),
+        SinkHolds::WellFormed => {
+            format!("the call's records obey their format, nothing escapes its field, in: {sinks}")
+        }
+        SinkHolds::Longest(most) => {
+            format!("no field of the call's records has over {most} characters in: {sinks}")
+        }
+    }
 }

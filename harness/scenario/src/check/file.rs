@@ -14,9 +14,8 @@ use crate::yaml::At;
 
 /// A check as it is written. Exactly one of the words `intact`, `equals`, `absent`, `count`,
 /// `refused`, `same-as`, `valid`, `flagged`, `packed`, `mirrored`, `across-routes`, `cut-told`,
-/// `prefix`, `within-budget`, `unlike`, `digest`, `asked`, `reached`, `never-in`, `in-sink`,
-/// `records`, `well-formed`, `longest`, `heard`, `replied`, `cancelled`, `not-before`, `status` must be
-/// there.
+/// `prefix`, `within-budget`, `unlike`, `digest`, `never-in`, `in-sink`, `records`, `well-formed`,
+/// `longest`, `asked`, `reached`, `heard`, `replied`, `cancelled`, `not-before`, `status` must be there.
 #[derive(Clone, Debug, Default, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, rename_all = "kebab-case", default)]
 pub struct CheckFile {
@@ -82,7 +81,7 @@ pub struct CheckFile {
     not_before: Option<u64>,
     /// HTTP statuses of which the answer has one.
     status: Option<Vec<u16>>,
-    /// How binding, where the expectation does not say it itself: for `equals`, `count`, `same-as`, `unlike`, `reached` and what is expected of sinks.
+    /// How binding, where the expectation does not say it itself.
     pub(super) level: Option<Level>,
     /// The slot that is judged.
     slot: Option<String>,
@@ -216,9 +215,9 @@ impl CheckFile {
             (None, _) => Err(source.mistake(
                 &format!("check `{name}` expects nothing"),
                 "say one of intact, equals, absent, count, refused, same-as, valid, flagged, packed, \
-                 mirrored, across-routes, cut-told, prefix, within-budget, unlike, digest, asked, \
-                 reached, never-in, in-sink, records, well-formed, longest, heard, replied, cancelled, \
-                 not-before, status",
+                 mirrored, across-routes, cut-told, prefix, within-budget, unlike, digest, \
+                 never-in, in-sink, records, well-formed, longest, asked, reached, heard, \
+                 replied, cancelled, not-before, status",
             )),
             (Some(_), false) => Err(source.mistake(
                 &format!("check `{name}` expects several things: {}", words.join(", ")),

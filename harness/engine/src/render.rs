@@ -71,17 +71,6 @@ pub fn prepare(spec: &AnswerSpec, context: &Context<'_>) -> Result<Prepared, Str
     Ok(Prepared { plan: plan::Plan { answer, delivery }, slots })
 }
 
-/// The same text as a typed part as well: half of the bytes for each.
-fn doubled(made: &plan::Oversized) -> Result<plan::Answer, String> {
-    let half = usize::try_from(made.total / 2).map_err(|error| error.to_string())?;
-    let filled = made.body.replace(plan::FILL, &"x".repeat(half));
-    let text = json::get(&filled, "content").and_then(|blocks| json::items(blocks).ok());
-    let text = text.and_then(|blocks| json::get(blocks.first()?, "text"));
-    let data = format!("{{\"text\":{}}}", text.unwrap_or("null"));
-    let body = json::set(&filled, "structuredContent", &data).map_err(|error| error.to_string())?;
-    Ok(plan::Answer::Rendered { member: made.member, body })
-}
-
 /// The result of a `resources/read` or a `prompts/get`.
 fn other_result(spec: &OutcomeSpec, context: &Context<'_>) -> Option<Rendered> {
     let (name, value) = match (&spec.contents, &spec.messages) {
@@ -137,6 +126,17 @@ fn tasked(spec: &TaskSpec, answer: plan::Answer, nonce: &str) -> Result<plan::An
         asks: spec.asks.as_ref().map(fill),
         end,
     })))
+}
+
+/// The same text as a typed part as well: half of the bytes for each.
+fn doubled(made: &plan::Oversized) -> Result<plan::Answer, String> {
+    let half = usize::try_from(made.total / 2).map_err(|error| error.to_string())?;
+    let filled = made.body.replace(plan::FILL, &"x".repeat(half));
+    let text = json::get(&filled, "content").and_then(|blocks| json::items(blocks).ok());
+    let text = text.and_then(|blocks| json::get(blocks.first()?, "text"));
+    let data = format!("{{\"text\":{}}}", text.unwrap_or("null"));
+    let body = json::set(&filled, "structuredContent", &data).map_err(|error| error.to_string())?;
+    Ok(plan::Answer::Rendered { member: made.member, body })
 }
 
 /// The text of a marker: unique for the call, and made of letters, digits and hyphens only, so

@@ -122,6 +122,8 @@ pub enum Expect {
     /// The digest that a listing shows for a tool is SHA-256 over RFC 8785 of its `name`,
     /// `description`, `inputSchema` and `outputSchema`, as the upstream defines them.
     Digest,
+    /// Something holds in sinks.
+    Sink(SinkExpect),
     /// What the gateway asked of the upstream breaks no rule: the canary, which serves it all the
     /// same, noted nothing under the requirements that the check rests on.
     Asked,
@@ -134,8 +136,6 @@ pub enum Expect {
         /// On which level it must agree.
         same: Precision,
     },
-    /// Something holds in sinks.
-    Sink(SinkExpect),
 }
 
 impl Expect {
@@ -158,9 +158,9 @@ impl Expect {
             Self::WithinBudget => "within-budget",
             Self::Unlike { .. } => "unlike",
             Self::Digest => "digest",
+            Self::Sink(sink) => sink.word(),
             Self::Asked => "asked",
             Self::Reached { .. } => "reached",
-            Self::Sink(sink) => sink.word(),
         }
     }
 

@@ -12,8 +12,8 @@ use crate::yaml::At;
 
 /// A check as it is written. Exactly one of the words `intact`, `equals`, `absent`, `count`,
 /// `refused`, `same-as`, `valid`, `flagged`, `packed`, `mirrored`, `across-routes`, `cut-told`,
-/// `prefix`, `within-budget`, `unlike`, `digest`, `asked`, `reached`, `never-in`, `in-sink`,
-/// `records`, `well-formed`, `longest` must be there.
+/// `prefix`, `within-budget`, `unlike`, `digest`, `never-in`, `in-sink`, `records`, `well-formed`,
+/// `longest`, `asked`, `reached` must be there.
 #[derive(Clone, Debug, Default, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, rename_all = "kebab-case", default)]
 pub struct CheckFile {
@@ -69,7 +69,8 @@ pub struct CheckFile {
     pub(super) marker: Option<String>,
     /// `in-sink`: the name of a field that the profile's port knows; `equals` is its value.
     pub(super) field: Option<String>,
-    /// How binding, for `equals`, `count`, `same-as`, `unlike`, `reached` and what is expected of sinks.
+    /// How binding, for `equals`, `count`, `same-as`, `unlike`, `reached` and what is
+    /// expected of sinks.
     pub(super) level: Option<Level>,
     /// The slot that is judged.
     slot: Option<String>,
@@ -198,8 +199,8 @@ impl CheckFile {
             (None, _) => Err(source.mistake(
                 &format!("check `{name}` expects nothing"),
                 "say one of intact, equals, absent, count, refused, same-as, valid, flagged, packed, \
-                 mirrored, across-routes, cut-told, prefix, within-budget, unlike, digest, asked, \
-                 reached, never-in, in-sink, records, well-formed, longest",
+                 mirrored, across-routes, cut-told, prefix, within-budget, unlike, digest, \
+                 never-in, in-sink, records, well-formed, longest, asked, reached",
             )),
             (Some(_), false) => Err(source.mistake(
                 &format!("check `{name}` expects several things: {}", words.join(", ")),

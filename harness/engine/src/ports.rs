@@ -305,10 +305,19 @@ pub(crate) mod tests {
         let http = reqwest::Client::builder().no_proxy().build().unwrap();
         open.connect(&http, &Names::new()).await.unwrap();
         assert!(open.all()[0].broken().unwrap().contains("cannot be opened"));
-        for _ in 0..MUTE {
-            assert_eq!(open.all()[0].patience(), SETTLE);
-            open.all()[0].came(false);
-        }
         assert_eq!(open.all()[0].patience(), SETTLE_MUTE);
+    }
+
+    #[tokio::test]
+    async fn a_port_that_stays_mute_is_waited_for_less() {
+        let open = Ports::open(&ports("  a: {sink: alert, webhook: {}}\n")).await.unwrap();
+        let watch = &open.all()[0];
+        for _ in 0..MUTE {
+            assert_eq!(watch.patience(), SETTLE);
+            watch.came(false);
+        }
+        assert_eq!(watch.patience(), SETTLE_MUTE);
+        watch.came(true);
+        assert_eq!(watch.patience(), SETTLE);
     }
 }

@@ -10,10 +10,12 @@ mod batch_packing;
 mod facade;
 mod flat_return;
 mod is_error;
+mod listing;
 mod mutators;
 mod redaction;
 mod resource_links;
 mod text;
+mod transport;
 mod truncation;
 mod upstream_read;
 
@@ -50,6 +52,8 @@ pub const fn all() -> &'static [&'static [Fault]] {
         is_error::FAULTS,
         redaction::FAULTS,
         audit_export::FAULTS,
+        listing::FAULTS,
+        transport::FAULTS,
     ]
 }
 

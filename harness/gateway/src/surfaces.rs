@@ -10,10 +10,12 @@ pub mod audit_export;
 pub mod batch_packing;
 pub mod flat_return;
 pub mod is_error;
+pub mod listing;
 pub mod mutators;
 pub mod record;
 pub mod redaction;
 pub mod resource_links;
+pub mod transport;
 pub mod truncation;
 pub mod upstream_read;
 
@@ -40,6 +42,10 @@ pub struct Steps {
     pub redaction: redaction::Steps,
     /// Surface 12.
     pub audit_export: audit_export::Steps,
+    /// The area of listings.
+    pub listing: listing::Steps,
+    /// The area of what travels beside the results.
+    pub transport: transport::Steps,
 }
 
 impl Steps {
@@ -55,6 +61,8 @@ impl Steps {
         is_error: is_error::Steps::RIGHT,
         redaction: redaction::Steps::RIGHT,
         audit_export: audit_export::Steps::RIGHT,
+        listing: listing::Steps::RIGHT,
+        transport: transport::Steps::RIGHT,
     };
 }
 

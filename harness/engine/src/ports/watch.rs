@@ -131,11 +131,11 @@ impl Watch {
         }
     }
 
-    /// How long the record of a call is waited for: a port that has never shown one is not given
-    /// the whole time again and again.
+    /// How long the record of a call is waited for: a port that is broken, or has shown none for a
+    /// while, is not given the whole time again and again.
     pub fn patience(&self) -> Duration {
         let whole = self.port.settle_ms.map_or(SETTLE, Duration::from_millis);
-        let mute = self.missed.load(Ordering::Relaxed) >= MUTE;
+        let mute = self.missed.load(Ordering::Relaxed) >= MUTE || self.broken().is_some();
         if mute { whole.min(SETTLE_MUTE) } else { whole }
     }
 

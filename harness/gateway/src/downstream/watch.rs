@@ -13,7 +13,8 @@ use http::{HeaderMap, StatusCode};
 use tokio::sync::broadcast::Receiver;
 use tokio::sync::broadcast::error::RecvError;
 
-use super::{Server, admit};
+use super::Server;
+use super::door::admit;
 use crate::sinks::events::Events;
 
 /// The routes.

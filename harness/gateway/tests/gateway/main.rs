@@ -8,6 +8,7 @@
 )]
 
 mod batch;
+mod beside_faults;
 mod facade;
 mod faults;
 mod hostile;
@@ -24,3 +25,4 @@ mod sinks;
 mod stdio;
 mod support;
 mod third_party;
+mod transport;

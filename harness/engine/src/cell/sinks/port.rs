@@ -3,9 +3,9 @@
 use std::sync::Arc;
 
 use birdstrike_judge::compare::{Allowances, Sameness, compare};
-use birdstrike_judge::formats::{Fate, Planted, Record, forged};
+use birdstrike_judge::formats::Record;
 use birdstrike_judge::marker::{Hit, Marker, Searcher};
-use birdstrike_judge::sink::{Reading, Tie, planted};
+use birdstrike_judge::sink::{Reading, Tie, escaped};
 use birdstrike_judge::{Doc, Fidelity, Pointer};
 use birdstrike_scenario::check::{SinkExpect, SinkHolds};
 use birdstrike_scenario::profile::PortField;
@@ -116,7 +116,8 @@ impl Look<'_> {
         records.iter().map(|(record, tie)| (*record, tie.as_str())).collect()
     }
 
-    /// Every hit of a marker, in everything that came since the cell began.
+    /// Every hit of a marker, in everything that came since the cell began; its offset is that in
+    /// its record.
     fn seek(&self, name: &str, planted: &[String]) -> Vec<(&Arc<Arrival>, Hit)> {
         let text = render::marker(&self.fired.nonce, name);
         let head = self.fired.nonce.len() + 1 + head(name, planted);
@@ -139,7 +140,8 @@ impl Look<'_> {
         let hits = searcher.search(&bytes).into_iter();
         let of = hits.filter_map(|hit| {
             let at = starts.partition_point(|start| *start <= hit.offset).checked_sub(1)?;
-            Some((*all.get(at)?, hit))
+            let offset = hit.offset - starts.get(at)?;
+            Some((*all.get(at)?, Hit { offset, ..hit }))
         });
         of.collect()
     }
@@ -155,7 +157,7 @@ impl Look<'_> {
                 self.name(),
                 hit.coding
             );
-            return self.broken(Fidelity::Leaked, message, &[(record.as_ref(), "marker")]);
+            return self.broken(Fidelity::Leaked, message, &[(&around(record, hit), "marker")]);
         }
         if self.ties.is_empty() { self.nothing_came() } else { Found::Holds }
     }
@@ -165,12 +167,12 @@ impl Look<'_> {
         if hits.iter().any(|(_, hit)| hit.whole) {
             return Found::Holds;
         }
-        if let Some((record, _)) = hits.first() {
+        if let Some((record, hit)) = hits.first() {
             let message = format!(
                 "only the beginning of the marker «{marker}» stands in port {}",
                 self.name()
             );
-            return self.broken(Fidelity::Altered, message, &[(record.as_ref(), "marker")]);
+            return self.broken(Fidelity::Altered, message, &[(&around(record, hit), "marker")]);
         }
         let records = self.records_of_call();
         let message = if records.is_empty() {
@@ -270,25 +272,16 @@ impl Look<'_> {
 
     /// What a part of a planted value became, if it left its field.
     fn forged(&self, readings: &[Record], names: &[String]) -> Option<String> {
-        let fates = forged(readings, &self.planted(names));
-        let place = fates.iter().find_map(|fate| match fate {
-            Fate::Forged(place) => Some(place),
-            _ => None,
-        })?;
+        let markers: Vec<String> =
+            names.iter().map(|name| render::marker(&self.fired.nonce, name)).collect();
+        let mut texts = vec![self.fired.transcript.request.as_bytes()];
+        texts.extend(self.fired.upstream.body.as_ref().and_then(Body::bytes));
+        let place = escaped(readings, &texts, &markers)?;
         let field = readings.get(place.record)?.fields.get(place.field)?;
         Some(match field.name.as_str() {
             "" => "a part of it became a record of its own".to_owned(),
             name => format!("a part of it became `{name}`"),
         })
-    }
-
-    /// The values of this call that were made to be split.
-    fn planted(&self, names: &[String]) -> Vec<Planted> {
-        let markers: Vec<String> =
-            names.iter().map(|name| render::marker(&self.fired.nonce, name)).collect();
-        let mut texts = vec![self.fired.transcript.request.as_bytes()];
-        texts.extend(self.fired.upstream.body.as_ref().and_then(Body::bytes));
-        planted(&texts, &markers)
     }
 
     fn longest(&self, most: usize) -> Found {
@@ -309,6 +302,15 @@ impl Look<'_> {
         }
         Found::Holds
     }
+}
+
+/// A record as far as it stands around a hit: of a large one the rest shows nothing.
+fn around(record: &Arrival, hit: &Hit) -> Arrival {
+    let end = record.raw.len().min(hit.offset.saturating_add(SHOWN / 2));
+    let start = hit.offset.saturating_sub(SHOWN / 2).min(end);
+    let whole = record.raw.len() <= SHOWN;
+    let raw = if whole { &record.raw } else { record.raw.get(start..end).unwrap_or_default() };
+    Arrival { raw: raw.to_vec(), ..record.clone() }
 }
 
 /// How much of a marker's name its head needs: what no other name begins with, if that can be.

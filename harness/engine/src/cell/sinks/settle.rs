@@ -31,6 +31,9 @@ pub(in crate::cell) struct Watching<'a> {
     marks: Vec<(&'a Watch, u64)>,
 }
 
+/// How far the ports of a cell had come before it began, by their places.
+pub(in crate::cell) struct Marks(Vec<(usize, u64)>);
+
 /// What the ports showed of a cell.
 pub(in crate::cell) struct Seen<'a> {
     ports: Vec<Port<'a>>,
@@ -57,25 +60,39 @@ pub(in crate::cell) struct Port<'a> {
 }
 
 impl<'a> Watching<'a> {
-    /// Marks the ports; nothing where no check of the cell speaks of sinks.
+    /// Marks the ports; nothing where no check of the cell speaks of sinks. The marks borrow nothing,
+    /// so that a step may start the gateway anew.
     pub(in crate::cell) async fn begin(
-        launch: &'a Launch,
-        scenario: &'a Scenario,
-        cell: &'a Cell,
-    ) -> Option<Self> {
+        launch: &Launch,
+        scenario: &Scenario,
+        cell: &Cell,
+    ) -> Option<Marks> {
         let sinks: Vec<_> = checks(scenario, cell).flat_map(|(_, expect)| &expect.sinks).collect();
         if sinks.is_empty() || cell.route == DIRECT {
             return None;
         }
         let mut marks = Vec::new();
-        for watch in launch.ports().all().iter().filter(|w| sinks.contains(&&w.port.sink)) {
+        let needed = |(_, watch): &(usize, &Watch)| sinks.contains(&&watch.port.sink);
+        for (at, watch) in launch.ports().all().iter().enumerate().filter(needed) {
             // What a file, or a list, holds already is none of this cell's.
             if scenario.definition.is_some() || !watch.is_asked() {
                 watch.look(Instant::now()).await;
             }
-            marks.push((watch, watch.store().mark()));
+            marks.push((at, watch.store().mark()));
         }
-        Some(Self { launch, scenario, cell, marks })
+        Some(Marks(marks))
+    }
+
+    /// The ports that were marked, as they are now.
+    pub(in crate::cell) fn since(
+        launch: &'a Launch,
+        scenario: &'a Scenario,
+        cell: &'a Cell,
+        marks: Marks,
+    ) -> Self {
+        let all = launch.ports().all();
+        let marks = marks.0.into_iter().filter_map(|(at, mark)| Some((all.get(at)?, mark)));
+        Self { launch, scenario, cell, marks: marks.collect() }
     }
 
     /// Waits until every port shows the records of the calls that are judged there, or has had its

@@ -112,7 +112,7 @@ impl Run<'_> {
             Expect::Intact { .. }
             | Expect::Equals { .. }
             | Expect::Absent { .. }
-            | Expect::Prefix { .. } => true,
+            | Expect::Prefix { shorter: false, .. } => true,
             _ => !direct,
         };
         judged_direct

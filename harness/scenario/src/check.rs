@@ -112,6 +112,8 @@ pub enum Expect {
     Prefix {
         /// Where the string stands.
         place: Target,
+        /// It is not whole.
+        shorter: bool,
     },
     /// All results and errors of a batch together keep the budget that the configuration sets.
     WithinBudget,
@@ -175,7 +177,7 @@ impl Expect {
             | Self::Absent { place }
             | Self::SameAs { place, .. }
             | Self::AcrossRoutes { place }
-            | Self::Prefix { place }
+            | Self::Prefix { place, .. }
             | Self::Reached { place, .. }
             | Self::Unlike { place, .. } => Some(place),
             _ => None,

@@ -165,8 +165,9 @@ fn right(check: &Check) -> String {
             format!("{} has the same fate on every route", place(p))
         }
         Expect::CutTold => "what differs from the upstream's answer is told to be cut".to_owned(),
-        Expect::Prefix { place: p } => {
-            format!("{} is whole, or a beginning without a broken character", place(p))
+        Expect::Prefix { place: p, shorter } => {
+            let whole = if *shorter { "" } else { "whole, or " };
+            format!("{} is {whole}a beginning without a broken character", place(p))
         }
         Expect::WithinBudget => "all results of the batch together keep its budget".to_owned(),
         Expect::Unlike { step, place: p } => format!("{} is not that of step {step}", place(p)),

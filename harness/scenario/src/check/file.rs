@@ -43,6 +43,8 @@ pub struct CheckFile {
     cut_told: Option<Level>,
     /// The string is whole or a beginning of what was sent.
     prefix: Option<Level>,
+    /// The string of `prefix` is not whole.
+    shorter: bool,
     /// The batch keeps its budget.
     within_budget: Option<Level>,
     /// Differs from the answer of another step.
@@ -180,6 +182,7 @@ impl CheckFile {
         let stray = [
             ("cause", !self.cause.is_empty() && !refused),
             ("or", self.or.is_some_and(|or| !fits(or))),
+            ("shorter", self.shorter && !matches!(expect, Expect::Prefix { .. })),
             ("slot", self.slot.is_some() && !placed),
             ("at", self.at.is_some() && !placed),
             ("level", self.level.is_some() && !levelled),
@@ -275,7 +278,8 @@ impl CheckFile {
             found.push((level, Expect::Unlike { step, place }));
         }
         if let Some(level) = self.prefix {
-            found.push((level, Expect::Prefix { place: self.target(source)? }));
+            let (place, shorter) = (self.target(source)?, self.shorter);
+            found.push((level, Expect::Prefix { place, shorter }));
         }
         if let Some(level) = self.across_routes {
             found.push((level, Expect::AcrossRoutes { place: self.target(source)? }));

@@ -118,8 +118,9 @@ fn particulars(claims: &Claims, sent: usize) -> Judged {
     Judged::intact()
 }
 
-/// A string that is whole, or a beginning of the upstream's with a short mark behind.
-pub(super) fn prefix(fired: &Fired, place: &Target) -> Judged {
+/// A string that is whole, or a beginning of the upstream's with a short mark behind; where it is to
+/// be shorter, not the whole.
+pub(super) fn prefix(fired: &Fired, place: &Target, shorter: bool) -> Judged {
     let Ok(pointer) = Pointer::parse(&render::pointer(place, &fired.slots)) else {
         return Judged::harness("the place is no JSON Pointer".into());
     };
@@ -139,6 +140,9 @@ pub(super) fn prefix(fired: &Fired, place: &Target) -> Judged {
     };
     match string(&came) {
         None => Judged::broken(Fidelity::Lost, format!("{at}: no string is left")),
+        Some(came) if shorter && came == sent => {
+            Judged::broken(Fidelity::Intact, format!("{at}: the string was not shortened"))
+        }
         Some(came) => beginning(&sent, &came, at),
     }
 }

@@ -114,6 +114,8 @@ pub enum Expect {
         place: Target,
         /// It is not whole.
         shorter: bool,
+        /// Code points of the upstream's string that are there at the least.
+        least: u32,
     },
     /// All results and errors of a batch together keep the budget that the configuration sets.
     WithinBudget,

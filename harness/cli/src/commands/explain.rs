@@ -165,7 +165,7 @@ fn right(check: &Check) -> String {
             format!("{} has the same fate on every route", place(p))
         }
         Expect::CutTold => "what differs from the upstream's answer is told to be cut".to_owned(),
-        Expect::Prefix { place: p, shorter } => {
+        Expect::Prefix { place: p, shorter, .. } => {
             let whole = if *shorter { "" } else { "whole, or " };
             format!("{} is {whole}a beginning without a broken character", place(p))
         }

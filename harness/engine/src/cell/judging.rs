@@ -130,7 +130,7 @@ impl<'a> Context<'a> {
             Expect::Packed => packed(self.fired, fired),
             Expect::Mirrored => mirrored(fired),
             Expect::CutTold => self.cut_told(fired, check.of.as_deref())?,
-            Expect::Prefix { place, shorter } => prefix(fired, place, *shorter),
+            Expect::Prefix { place, shorter, least } => prefix(fired, place, *shorter, *least),
             Expect::WithinBudget => self.within_budget(fired)?,
             Expect::Digest => self.digest(fired, check.tool.as_deref().unwrap_or_default())?,
             Expect::Asked => asked(&fired.upstream, &check.requirements),

@@ -45,6 +45,8 @@ pub struct CheckFile {
     prefix: Option<Level>,
     /// The string of `prefix` is not whole.
     shorter: bool,
+    /// Characters that `prefix` wants at the least.
+    least: u32,
     /// The batch keeps its budget.
     within_budget: Option<Level>,
     /// Differs from the answer of another step.
@@ -170,6 +172,7 @@ impl CheckFile {
             Or::Intact => refused,
             Or::Absent => matches!(expect, Expect::Intact { .. }),
         };
+        let begins = matches!(expect, Expect::Prefix { .. });
         let counts = self.records.is_some() || self.longest.is_some();
         let marked = self.never_in.is_some() || self.in_sink.is_some();
         let compared = matches!(
@@ -182,7 +185,8 @@ impl CheckFile {
         let stray = [
             ("cause", !self.cause.is_empty() && !refused),
             ("or", self.or.is_some_and(|or| !fits(or))),
-            ("shorter", self.shorter && !matches!(expect, Expect::Prefix { .. })),
+            ("shorter", self.shorter && !begins),
+            ("least", self.least > 0 && !begins),
             ("slot", self.slot.is_some() && !placed),
             ("at", self.at.is_some() && !placed),
             ("level", self.level.is_some() && !levelled),
@@ -278,8 +282,8 @@ impl CheckFile {
             found.push((level, Expect::Unlike { step, place }));
         }
         if let Some(level) = self.prefix {
-            let (place, shorter) = (self.target(source)?, self.shorter);
-            found.push((level, Expect::Prefix { place, shorter }));
+            let (place, shorter, least) = (self.target(source)?, self.shorter, self.least);
+            found.push((level, Expect::Prefix { place, shorter, least }));
         }
         if let Some(level) = self.across_routes {
             found.push((level, Expect::AcrossRoutes { place: self.target(source)? }));

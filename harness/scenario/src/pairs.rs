@@ -90,6 +90,8 @@ pub struct Value {
     pub encoding: Option<String>,
     /// The answer to two other calls of the same batch, one before and one behind.
     pub beside: Option<OutcomeSpec>,
+    /// Features that the launch must have.
+    pub needs: Vec<String>,
     /// Checks that it adds.
     pub adds: Vec<String>,
     /// Checks that take the place of all others beside this value.
@@ -111,6 +113,8 @@ pub struct Offer {
     pub clients: Vec<String>,
     /// Revisions of its upstreams.
     pub upstreams: Vec<String>,
+    /// Features of its configurations.
+    pub features: Vec<String>,
 }
 
 /// Where a scenario comes from.
@@ -123,7 +127,12 @@ pub enum Origin {
     /// The model of pairs: it stands for all rows of its surface and is never fired itself.
     Model,
     /// One row of the model.
-    Row(Row),
+    Row {
+        /// The row.
+        row: Row,
+        /// It in words, see [`Model::words`].
+        words: String,
+    },
 }
 
 impl Offer {
@@ -134,6 +143,7 @@ impl Offer {
         fits(&value.route, &self.routes)
             && fits(&value.client, &self.clients)
             && fits(&value.upstream, &self.upstreams)
+            && value.needs.iter().all(|need| self.features.contains(need))
     }
 }
 
@@ -166,14 +176,14 @@ impl Model {
         self.surfaces.iter().map(entry).collect()
     }
 
-    /// The rows for a gateway: every pair of values that it can be given, and more of them up to the
-    /// number that the model asks for. The same seed gives the same rows.
-    pub fn rows(&self, offer: &Offer, seed: u64) -> Vec<Row> {
+    /// The rows for a gateway: every pair of values that it can be given, and more of them up to a
+    /// number. The same seed gives the same rows.
+    pub fn rows(&self, offer: &Offer, seed: u64, at_least: usize) -> Vec<Row> {
         let offered: Vec<Vec<usize>> = self.axes.iter().map(|axis| axis.offered(offer)).collect();
         if offered.iter().any(Vec::is_empty) {
             return Vec::new();
         }
-        let rows = self.space(&offered).cover(seed, self.rows);
+        let rows = self.space(&offered).cover(seed, at_least);
         let back = |row: Vec<usize>| {
             let places = row.iter().zip(&offered);
             Row(places.filter_map(|(at, known)| known.get(*at).copied()).collect())
@@ -239,6 +249,7 @@ impl Model {
             tool: word(|value| &value.tool).pop().unwrap_or_else(|| "echo".to_owned()),
             definition: None,
             answers,
+            needs: values.iter().flat_map(|value| value.needs.iter().cloned()).collect(),
             steps,
             checks: self.checks(&values, driven, of),
             observe: Vec::new(),
@@ -252,7 +263,7 @@ impl Model {
             harmful: false,
             stress: false,
             deadline_ms: None,
-            origin: Origin::Row(row.clone()),
+            origin: Origin::Row { row: row.clone(), words: self.words(row) },
         }
     }
 

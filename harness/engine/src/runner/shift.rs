@@ -5,6 +5,7 @@ use std::time::Instant;
 
 use birdstrike_judge::Verdict;
 use birdstrike_scenario::Scenario;
+use birdstrike_scenario::pairs::Origin;
 use futures_util::StreamExt;
 use tokio::sync::mpsc::UnboundedSender;
 
@@ -14,6 +15,7 @@ use crate::cell::{self, Outcome};
 use crate::error::EngineError;
 use crate::event::Event;
 use crate::launch::{self, DIRECT, Launch};
+use crate::pairs::{Broken, Shrink, is_broken};
 use crate::plan::{Cell, LaunchPlan, Transport, encoding_word};
 use crate::record::{CheckRecord, Gateway, Totals, Untested};
 
@@ -37,13 +39,21 @@ pub(super) struct Shift<'a> {
     sender: UnboundedSender<Event>,
     /// Scenarios of which a cell was judged.
     judged: HashSet<usize>,
+    /// Rows of pairs on which a check does not hold, to be made small at the end of the launch.
+    broken: Vec<Broken>,
     /// What was fired.
     pub(super) totals: Totals,
 }
 
 impl<'a> Shift<'a> {
     pub(super) fn new(options: &'a Options, sender: UnboundedSender<Event>) -> Self {
-        Self { options, sender, judged: HashSet::new(), totals: Totals::default() }
+        Self {
+            options,
+            sender,
+            judged: HashSet::new(),
+            broken: Vec::new(),
+            totals: Totals::default(),
+        }
     }
 
     /// Runs it.
@@ -170,6 +180,7 @@ impl<'a> Shift<'a> {
         for record in across.judge(scenarios, launch) {
             self.checked(record);
         }
+        self.shrink(launch).await;
         Ok(())
     }
 
@@ -224,7 +235,17 @@ impl<'a> Shift<'a> {
         self.totals.calls += outcome.calls;
         self.totals.deadlines += outcome.deadlines;
         for record in outcome.records {
-            self.checked(record);
+            match &scenario.origin {
+                // Nobody reads the findings of a run without a direct column; and a gateway that
+                // answered nothing at all would cost a deadline for every try.
+                Origin::Row { row, .. }
+                    if self.options.direct && !outcome.suspicious && is_broken(&record) =>
+                {
+                    let (cell, row) = (cell.clone(), row.clone());
+                    self.broken.push(Broken { cell, row, record });
+                }
+                _ => self.checked(record),
+            }
         }
         for untested in outcome.untested {
             self.tell(Event::Untested(untested));
@@ -236,8 +257,20 @@ impl<'a> Shift<'a> {
         self.tell(Event::CellFinished {
             scenario: scenario.id.clone(),
             cell: format!("{launch} {} {} {encoding}", cell.route, cell.revision),
+            row: crate::pairs::combined(scenario).map(|combined| combined.values),
             received: outcome.received,
         });
+    }
+
+    /// Makes the broken rows small, and tells them.
+    async fn shrink(&mut self, launch: &Launch) {
+        let broken = std::mem::take(&mut self.broken);
+        let Some(mut shrink) = Shrink::new(self.options, launch) else { return };
+        for broken in broken {
+            let record = shrink.shrunk(broken).await;
+            self.checked(record);
+        }
+        self.totals.add(&shrink.totals);
     }
 
     fn checked(&self, record: CheckRecord) {

@@ -3,6 +3,7 @@
 use birdstrike_wire::json;
 use birdstrike_wire::shape::text_block;
 
+use super::flat_return::KNOWN;
 use super::text::through_value;
 use super::{Fault, edit, with_text, without};
 use crate::surfaces::answer_reading::Kind;
@@ -216,6 +217,32 @@ pub(super) const FAULTS: &[Fault] = &[
         },
     },
     Fault {
+        name: "large-batch-sheds-meta",
+        surface: SURFACE,
+        mistake: "To save room a batch of more than 16 KiB leaves out the _meta of its results.",
+        apply: |steps| {
+            steps.batch_packing.pack = |entries, tally| {
+                if entries.iter().map(String::len).sum::<usize>() <= 16 << 10 {
+                    return right::pack(entries, tally);
+                }
+                let shed = |result: &str| json::remove(result, "_meta").ok();
+                right::pack(&results(entries, shed), tally)
+            };
+        },
+    },
+    Fault {
+        name: "unknown-members-lost-beside-failures",
+        surface: SURFACE,
+        mistake: "If one call failed, the results of the others are rebuilt from the members that \
+                  every revision knows.",
+        apply: |steps| {
+            steps.batch_packing.pack = |entries, tally| match tally.failed {
+                0 => right::pack(entries, tally),
+                _ => right::pack(&results(entries, known_members), tally),
+            };
+        },
+    },
+    Fault {
         name: "batch-without-content",
         surface: SURFACE,
         mistake: "The batch has a typed part and no content at all.",
@@ -252,6 +279,27 @@ pub(super) const FAULTS: &[Fault] = &[
 fn succeeded(done: &Done) -> bool {
     let success = |kind| matches!(kind, Kind::Success | Kind::Task | Kind::InputRequired);
     done.ended.as_ref().is_ok_and(|answer| success(answer.kind))
+}
+
+/// Entries with their results edited.
+fn results(entries: &[String], change: impl Fn(&str) -> Option<String>) -> Vec<String> {
+    let changed = |entry: &String| {
+        edit(entry.clone(), |entry| {
+            json::set(entry, "result", &change(json::get(entry, "result")?)?).ok()
+        })
+    };
+    entries.iter().map(changed).collect()
+}
+
+/// A result less the members that not every revision knows.
+fn known_members(result: &str) -> Option<String> {
+    let members = json::members(result).ok()?;
+    let unknown = members.iter().filter(|member| !KNOWN.contains(&&*member.key()));
+    let mut known = result.to_owned();
+    for member in unknown {
+        known = without(known, &member.key());
+    }
+    Some(known)
 }
 
 /// Members of an object, given without its braces, less one.

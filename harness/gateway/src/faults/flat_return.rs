@@ -12,7 +12,8 @@ use crate::surfaces::flat_return::{self as right, Splice};
 const SURFACE: &str = "flat-return";
 
 /// Members of a result that every revision knows.
-const KNOWN: [&str; 5] = ["resultType", "content", "structuredContent", "isError", "_meta"];
+pub(super) const KNOWN: [&str; 5] =
+    ["resultType", "content", "structuredContent", "isError", "_meta"];
 
 /// A typed part that is dropped if it looks like nothing.
 macro_rules! dropped_if {
@@ -212,6 +213,17 @@ pub(super) const FAULTS: &[Fault] = &[
         surface: SURFACE,
         mistake: "The result loses its _meta.",
         apply: |steps| steps.flat_return.result = |result| without(result, "_meta"),
+    },
+    Fault {
+        name: "meta-lost-with-empty-content",
+        surface: SURFACE,
+        mistake: "A result without blocks is rebuilt from its typed part, and its _meta is gone.",
+        apply: |steps| {
+            steps.flat_return.result = |result| match json::get(&result, "content") {
+                Some("[]") => without(result, "_meta"),
+                _ => result,
+            };
+        },
     },
     Fault {
         name: "array-sent-below",

@@ -11,7 +11,7 @@ use crate::scenario::fit::Fit;
 use crate::scenario::form::form;
 use crate::scenario::{Delivery, OutcomeSpec};
 use crate::surface::Surface;
-use crate::word::{REVISIONS, ROUTES, named, words};
+use crate::word::{FEATURES, REVISIONS, ROUTES, named, words};
 use crate::yaml::{self, At};
 
 /// A model of pairs: `scenarios/pairs.yaml`.
@@ -73,6 +73,8 @@ struct ValueFile {
     encoding: Option<String>,
     /// The answer to two other calls of the same batch, one before and one behind.
     beside: Option<OutcomeSpec>,
+    /// Features that the launch must have, as in a scenario.
+    needs: Vec<String>,
     /// Checks that it adds.
     adds: Vec<String>,
     /// Checks that take the place of all others: beside this value the others are not judged.
@@ -172,6 +174,7 @@ impl ModelFile {
             upstream: one(words(&given(&file.upstream), &REVISIONS, "revision", source)?),
             encoding: one(words(&given(&file.encoding), &["json", "sse"], "encoding", source)?),
             beside: file.beside.clone(),
+            needs: words(&all(&file.needs), &FEATURES, "feature", source)?,
             adds: words(&all(&file.adds), &self.names(), "check", source)?,
             only: words(&all(&file.only), &self.names(), "check", source)?,
             direct_broken: file.direct.is_some(),

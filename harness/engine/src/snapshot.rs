@@ -53,8 +53,7 @@ impl Snapshots {
         if let Some(rows) = self.rows.get(&scenario.id) {
             // What hundreds of clients received tells nobody anything; what was combined does.
             let _ = writeln!(out, "{} rows:", rows.len());
-            rows.iter().for_each(|row| out.push_str(&format!("  {row}\n")));
-            out.push('\n');
+            let _ = writeln!(out, "{}", indent(&rows.join("\n")));
             self.account(&mut out, scenario);
             return out;
         }

@@ -8,5 +8,6 @@ mod help;
 mod live;
 mod looks;
 mod own;
+mod pairs;
 mod reports;
 mod support;

@@ -210,9 +210,13 @@ impl<'a> Shift<'a> {
     /// Leaves out what is still planned on a route: every cell would cost a start and two deadlines
     /// and tell the same.
     fn give_up(&self, cells: &mut Vec<&Cell>, from: usize, route: &str, why: &str) {
+        let mut told = HashSet::new();
         for cell in cells.split_off(from) {
             if cell.route != route {
                 cells.push(cell);
+                continue;
+            }
+            if !self.is_new(cell, &mut told) {
                 continue;
             }
             let scenario = self.scenario(cell);
@@ -286,7 +290,8 @@ impl<'a> Shift<'a> {
 
     /// Tells the cells of a launch that a gateway which runs already cannot be brought to.
     fn out_of_hand(&self, plan: &LaunchPlan, why: &str) {
-        for cell in &plan.cells {
+        let mut told = HashSet::new();
+        for cell in plan.cells.iter().filter(|cell| self.is_new(cell, &mut told)) {
             let scenario = self.scenario(cell);
             self.tell(Event::Untested(Untested {
                 surface: scenario.surface,
@@ -299,8 +304,9 @@ impl<'a> Shift<'a> {
 
     /// Tells the scenarios that a launch did not come to before its end.
     pub(super) fn never_run(&self, plan: &LaunchPlan, why: &str) {
-        let mut seen = self.judged.clone();
-        for cell in plan.cells.iter().filter(|cell| seen.insert(cell.scenario)) {
+        let (mut seen, mut told) = (self.judged.clone(), HashSet::new());
+        let cells = plan.cells.iter().filter(|cell| seen.insert(cell.scenario));
+        for cell in cells.filter(|cell| self.is_new(cell, &mut told)) {
             let scenario = self.scenario(cell);
             self.tell(Event::Untested(Untested {
                 surface: scenario.surface,
@@ -309,6 +315,12 @@ impl<'a> Shift<'a> {
                 unlock: "mend what ended the launch".into(),
             }));
         }
+    }
+
+    /// Whether what is told of a cell was not told of another: rows of pairs have one name.
+    fn is_new<'s>(&'s self, cell: &Cell, told: &mut HashSet<(&'s str, String)>) -> bool {
+        let scenario = self.scenario(cell);
+        scenario.origin == Origin::File || told.insert((&scenario.id, cell.route.clone()))
     }
 
     fn scenario(&self, cell: &Cell) -> &Scenario {

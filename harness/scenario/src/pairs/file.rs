@@ -4,7 +4,7 @@ use indexmap::IndexMap;
 use schemars::JsonSchema;
 use serde::Deserialize;
 
-use super::{Axis, Driven, Model, Row, Value};
+use super::{Axis, Driven, Exclusion, Model, Row, Value};
 use crate::check::{CheckFile, Source};
 use crate::mistake::Mistake;
 use crate::scenario::fit::Fit;
@@ -181,11 +181,7 @@ impl ModelFile {
         })
     }
 
-    fn exclude(
-        &self,
-        axes: &[Axis],
-        whole: &Source<'_>,
-    ) -> Result<Vec<Vec<(usize, Vec<usize>)>>, Mistake> {
+    fn exclude(&self, axes: &[Axis], whole: &Source<'_>) -> Result<Vec<Exclusion>, Mistake> {
         let mut exclude = Vec::new();
         for one in &self.exclude {
             let source = Source { place: one.place, ..*whole };
@@ -233,9 +229,12 @@ impl ModelFile {
     }
 }
 
+/// Whether an outcome has some part.
+type Fills = fn(&OutcomeSpec) -> bool;
+
 /// No two axes fill the same part of the outcome: one would write over the other.
 fn apart(axes: &[Axis], source: &Source<'_>) -> Result<(), Mistake> {
-    let parts: [(&str, fn(&OutcomeSpec) -> bool); 6] = [
+    let parts: [(&str, Fills); 6] = [
         ("text", |outcome| outcome.text.is_some()),
         ("data", |outcome| outcome.data.is_some()),
         ("meta", |outcome| outcome.meta.is_some()),

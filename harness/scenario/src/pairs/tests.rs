@@ -3,6 +3,7 @@
 use std::collections::HashSet;
 
 use super::*;
+use crate::scenario::Form;
 
 fn shipped() -> Model {
     let path = concat!(env!("CARGO_MANIFEST_DIR"), "/../../scenarios/pairs.yaml");

@@ -13,6 +13,7 @@ pub mod launch;
 pub mod nonce;
 pub mod pairs;
 pub mod plan;
+pub mod ports;
 pub mod record;
 pub mod render;
 pub mod report;

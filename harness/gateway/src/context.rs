@@ -5,9 +5,14 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use birdstrike_wire::meta::Implementation;
 
 use crate::config::{Config, Limits, Mutator};
+use crate::identities::Identities;
 use crate::log::Log;
 use crate::surfaces::Steps;
+use crate::surfaces::resource_links::{Links, Memory};
 use crate::surfaces::truncation::Budget;
+
+/// Links that are remembered for each identity.
+const MAX_LINKS: usize = 10_000;
 
 /// Shared by all tasks of a gateway; does not change while it runs.
 pub(crate) struct Context {
@@ -17,6 +22,10 @@ pub(crate) struct Context {
     pub(crate) mutators: Vec<Mutator>,
     /// The budget of a batch, with what it keeps to be fetched.
     pub(crate) budget: Option<Budget>,
+    /// Who may call.
+    pub(crate) identities: Identities,
+    /// The links that were handed out.
+    pub(crate) links: Links,
     /// Who the gateway is, to both sides.
     pub(crate) me: Implementation,
     /// The same as JSON text.
@@ -40,6 +49,12 @@ impl Context {
             limits: config.limits.clone(),
             mutators: config.mutators.clone(),
             budget: config.truncation.map(Budget::new),
+            identities: Identities::new(&config.identities),
+            links: Links {
+                is_namespaced: config.namespace_links.unwrap_or(config.upstreams.len() > 1),
+                is_guarded: !config.identities.is_empty(),
+                memory: Memory::new(MAX_LINKS),
+            },
             me,
             me_json,
             run,

@@ -2,7 +2,9 @@
 
 pub(crate) mod batch;
 pub(crate) mod continuation;
+pub(crate) mod facade;
 pub(crate) mod flat;
+pub(crate) mod relayed;
 
 use birdstrike_wire::Revision;
 use birdstrike_wire::codes;

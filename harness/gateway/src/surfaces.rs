@@ -10,6 +10,7 @@ pub mod batch_packing;
 pub mod flat_return;
 pub mod is_error;
 pub mod mutators;
+pub mod resource_links;
 pub mod truncation;
 pub mod upstream_read;
 
@@ -28,6 +29,8 @@ pub struct Steps {
     pub batch_packing: batch_packing::Steps,
     /// Surface 6.
     pub flat_return: flat_return::Steps,
+    /// Surface 7.
+    pub resource_links: resource_links::Steps,
     /// Surface 9.
     pub is_error: is_error::Steps,
 }
@@ -41,6 +44,7 @@ impl Steps {
         truncation: truncation::Steps::RIGHT,
         batch_packing: batch_packing::Steps::RIGHT,
         flat_return: flat_return::Steps::RIGHT,
+        resource_links: resource_links::Steps::RIGHT,
         is_error: is_error::Steps::RIGHT,
     };
 }

@@ -6,9 +6,11 @@ use serde::{Deserialize, Serialize};
 use crate::level::Level;
 
 mod file;
+mod sink;
 
 pub(crate) use file::Source;
 pub use file::{CheckFile, OrIntact};
+pub use sink::{SinkExpect, SinkHolds};
 
 /// One expectation as it is judged.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -120,6 +122,20 @@ pub enum Expect {
     /// The digest that a listing shows for a tool is SHA-256 over RFC 8785 of its `name`,
     /// `description`, `inputSchema` and `outputSchema`, as the upstream defines them.
     Digest,
+    /// Something holds in sinks.
+    Sink(SinkExpect),
+    /// What the gateway asked of the upstream breaks no rule: the canary, which serves it all the
+    /// same, noted nothing under the requirements that the check rests on.
+    Asked,
+    /// The value stands in the request that reached the upstream.
+    Reached {
+        /// Where: a JSON Pointer into the JSON-RPC message.
+        place: Target,
+        /// The JSON text that is wanted; markers may stand in it.
+        json: String,
+        /// On which level it must agree.
+        same: Precision,
+    },
 }
 
 impl Expect {
@@ -142,6 +158,9 @@ impl Expect {
             Self::WithinBudget => "within-budget",
             Self::Unlike { .. } => "unlike",
             Self::Digest => "digest",
+            Self::Sink(sink) => sink.word(),
+            Self::Asked => "asked",
+            Self::Reached { .. } => "reached",
         }
     }
 
@@ -154,6 +173,7 @@ impl Expect {
             | Self::SameAs { place, .. }
             | Self::AcrossRoutes { place }
             | Self::Prefix { place }
+            | Self::Reached { place, .. }
             | Self::Unlike { place, .. } => Some(place),
             _ => None,
         }

@@ -12,9 +12,11 @@ use crate::mistake::Mistake;
 use crate::yaml;
 
 mod check;
+mod port;
 mod route;
 
-pub use route::{BatchCodec, FetchCodec, FreeCodec, HttpCodec, Route};
+pub use port::{Means, Port, PortField, PortFormat, Served, Sink};
+pub use route::{BatchCodec, Digests, FetchCodec, FreeCodec, HttpCodec, Route};
 
 use check::Check;
 
@@ -40,6 +42,11 @@ pub struct Profile {
     pub identities: IndexMap<String, Identity>,
     /// How results are reached.
     pub routes: IndexMap<String, Route>,
+    /// How its sinks are watched, by the name that reports and templates have for the port.
+    #[serde(default)]
+    pub ports: IndexMap<String, Port>,
+    /// Where digests of tool definitions are shown; nothing if they are not.
+    pub digests: Option<Digests>,
     /// Revisions on either side.
     pub revisions: Revisions,
     /// Transports of the upstream that it can be given.

@@ -3,10 +3,10 @@
 use birdstrike_wire::json;
 use birdstrike_wire::shape::text_block;
 
-use super::flat_return::KNOWN;
 use super::text::through_value;
 use super::{Fault, edit, with_text, without};
-use crate::surfaces::answer_reading::Kind;
+use crate::failure::{Cause, Failure};
+use crate::surfaces::answer_reading::{Answer, Kind};
 use crate::surfaces::batch_packing::{self as right, Done, Tally, first_text};
 use crate::surfaces::is_error;
 
@@ -238,7 +238,7 @@ pub(super) const FAULTS: &[Fault] = &[
         apply: |steps| {
             steps.batch_packing.pack = |entries, tally| match tally.failed {
                 0 => right::pack(entries, tally),
-                _ => right::pack(&results(entries, known_members), tally),
+                _ => right::pack(&results(entries, |result| Some(known_members(result))), tally),
             };
         },
     },
@@ -274,7 +274,66 @@ pub(super) const FAULTS: &[Fault] = &[
             };
         },
     },
+    Fault {
+        name: "entry-unknown-members-dropped",
+        surface: SURFACE,
+        mistake: "The result of an entry goes through a typed struct that knows five members.",
+        apply: |steps| {
+            steps.batch_packing.result = known_members;
+        },
+    },
+    Fault {
+        name: "oversize-is-empty-entry",
+        surface: SURFACE,
+        mistake: "A call whose answer was too large has an entry of success without content.",
+        apply: |steps| {
+            steps.batch_packing.arrange = |mut done| {
+                for one in done.iter_mut().filter(|one| is_oversize(one)) {
+                    let body = "{\"content\":[]}".to_owned();
+                    one.ended = Ok(Answer { kind: Kind::Success, body });
+                }
+                right::arrange(done)
+            };
+        },
+    },
+    Fault {
+        name: "oversize-spoils-siblings",
+        surface: SURFACE,
+        mistake: "When one answer of a batch was too large the calls behind it are told to have \
+                  failed too.",
+        apply: |steps| {
+            steps.batch_packing.arrange = |done| {
+                let mut done = right::arrange(done);
+                let first = done.iter().position(is_oversize).unwrap_or(done.len());
+                for one in done.iter_mut().skip(first + 1) {
+                    one.ended = Err(Failure::new(Cause::Skipped, "the batch was ended"));
+                }
+                done
+            };
+        },
+    },
+    Fault {
+        name: "first-entry-not-ready",
+        surface: SURFACE,
+        mistake: "The first of several calls finds the way not open yet and is told to have failed.",
+        apply: |steps| {
+            steps.batch_packing.arrange = |done| {
+                let mut done = right::arrange(done);
+                if let [first, _, _, ..] = &mut done[..] {
+                    first.ended = Err(Failure::new(Cause::Unreachable, "not connected"));
+                }
+                done
+            };
+        },
+    },
 ];
+
+/// Members of a result that every revision knows.
+const KNOWN: [&str; 5] = ["resultType", "content", "structuredContent", "isError", "_meta"];
+
+fn is_oversize(done: &Done) -> bool {
+    done.ended.as_ref().is_err_and(|failure| failure.cause == Cause::ResponseTooLarge)
+}
 
 fn succeeded(done: &Done) -> bool {
     let success = |kind| matches!(kind, Kind::Success | Kind::Task | Kind::InputRequired);
@@ -292,14 +351,10 @@ fn results(entries: &[String], change: impl Fn(&str) -> Option<String>) -> Vec<S
 }
 
 /// A result less the members that not every revision knows.
-fn known_members(result: &str) -> Option<String> {
-    let members = json::members(result).ok()?;
-    let unknown = members.iter().filter(|member| !KNOWN.contains(&&*member.key()));
-    let mut known = result.to_owned();
-    for member in unknown {
-        known = without(known, &member.key());
-    }
-    Some(known)
+fn known_members(result: &str) -> String {
+    let members = json::members(result).unwrap_or_default();
+    let unknown = members.iter().filter(|m| !KNOWN.iter().any(|known| m.is(known)));
+    unknown.fold(result.to_owned(), |result, member| without(result, &member.key()))
 }
 
 /// Members of an object, given without its braces, less one.

@@ -8,10 +8,13 @@
 )]
 
 mod batch;
+mod facade;
 mod faults;
 mod hostile;
 mod lifecycle;
 mod limits;
+mod links;
+mod links_faults;
 mod listing;
 mod pairs;
 mod shaping;

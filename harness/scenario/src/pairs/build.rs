@@ -68,7 +68,7 @@ fn fired(
     beside: Option<(&OutcomeSpec, usize)>,
     packs: bool,
 ) -> (IndexMap<String, AnswerSpec>, Vec<Step>) {
-    let mut main = AnswerSpec { form: Form::Builtin, delivery: Delivery::default() };
+    let mut main = AnswerSpec { form: Form::Builtin, delivery: Delivery::default(), task: None };
     let mut outcome = OutcomeSpec::default();
     for value in values {
         add_outcome(&mut outcome, value);
@@ -81,7 +81,10 @@ fn fired(
         let mut outcome = outcome.clone();
         outcome.text = outcome.text.map(|text| repeated(&text, times));
         let delivery = Delivery::default();
-        answers.insert("beside".to_owned(), AnswerSpec { form: Form::Outcome(outcome), delivery });
+        answers.insert(
+            "beside".to_owned(),
+            AnswerSpec { form: Form::Outcome(outcome), delivery, task: None },
+        );
         batch = ["beside", "main", "beside"].map(str::to_owned).to_vec();
     }
     let step = if packs {

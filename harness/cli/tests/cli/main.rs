@@ -10,4 +10,5 @@ mod looks;
 mod own;
 mod pairs;
 mod reports;
+mod review;
 mod support;

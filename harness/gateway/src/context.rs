@@ -4,9 +4,10 @@ use std::sync::atomic::{AtomicU64, Ordering};
 
 use birdstrike_wire::meta::Implementation;
 
-use crate::config::{Config, Limits, Mutator};
+use crate::config::{Config, Limits, Mutator, OutputSchema, Pins};
 use crate::log::Log;
 use crate::surfaces::Steps;
+use crate::surfaces::tasks;
 use crate::surfaces::truncation::Budget;
 
 /// Shared by all tasks of a gateway; does not change while it runs.
@@ -17,6 +18,12 @@ pub(crate) struct Context {
     pub(crate) mutators: Vec<Mutator>,
     /// The budget of a batch, with what it keeps to be fetched.
     pub(crate) budget: Option<Budget>,
+    /// What the ids of tasks are sealed with.
+    pub(crate) task_key: tasks::Key,
+    /// What tools are pinned to.
+    pub(crate) pins: Option<Pins>,
+    /// What is done about a result that its tool's outputSchema does not allow.
+    pub(crate) output_schema: OutputSchema,
     /// Who the gateway is, to both sides.
     pub(crate) me: Implementation,
     /// The same as JSON text.
@@ -40,6 +47,9 @@ impl Context {
             limits: config.limits.clone(),
             mutators: config.mutators.clone(),
             budget: config.truncation.map(Budget::new),
+            task_key: tasks::Key::new(config.task_key.as_deref()),
+            pins: config.pins.clone(),
+            output_schema: config.output_schema,
             me,
             me_json,
             run,

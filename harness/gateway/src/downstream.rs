@@ -12,13 +12,15 @@ use axum::Router;
 use axum::body::{Body, to_bytes};
 use axum::extract::State;
 use axum::response::{IntoResponse, Response};
-use axum::routing::post;
+use axum::routing::{get, post};
 use birdstrike_wire::{Envelope, Era, Kind, Revision, codes, envelope, json};
 use http::header::CONTENT_TYPE;
 use http::{HeaderMap, HeaderValue, StatusCode};
 
+use crate::client::Client;
 use crate::pipeline::{Call, Pipeline};
-use crate::routes::{Reply, batch, continuation, flat};
+use crate::routes::{Reply, batch, continuation, flat, task, tools};
+use crate::surfaces::tasks;
 use request::Asked;
 use tokio_util::sync::CancellationToken;
 
@@ -35,7 +37,15 @@ pub(crate) struct Server {
 
 /// The routes of the server. Any other method on the endpoint is answered with 405.
 pub(crate) fn router(server: Arc<Server>) -> Router {
-    Router::new().route("/mcp", post(receive)).with_state(server)
+    Router::new().route("/mcp", post(receive)).route("/tools", get(table)).with_state(server)
+}
+
+async fn table(State(server): State<Arc<Server>>, headers: HeaderMap) -> Response {
+    if let Err(why) = guard::check(&headers, server.address) {
+        return (StatusCode::FORBIDDEN, why).into_response();
+    }
+    let client = Client::new(Revision::NEWEST, None, Vec::new());
+    respond(Reply::ok(tools::table(&server.pipeline, &client).await))
 }
 
 async fn receive(State(server): State<Arc<Server>>, headers: HeaderMap, body: Body) -> Response {
@@ -116,14 +126,19 @@ async fn answer(server: &Server, id: &str, asked: &Asked) -> Reply {
     let revision = client.revision;
     match (revision.era(), asked.method.as_str()) {
         (_, "initialize") => {
-            Reply::ok(envelope::result(id, &request::initialize(&asked.params, me)))
+            let tasks = pipeline.offers_tasks(Era::Handshake).await;
+            Reply::ok(envelope::result(id, &request::initialize(&asked.params, me, tasks)))
         }
         (Era::Handshake, "ping") => Reply::ok(envelope::result(id, "{}")),
-        (Era::Stateless, "server/discover") => {
-            Reply::ok(envelope::result(id, &request::discover(me)))
-        }
+        (Era::Stateless, "server/discover") => Reply::ok(envelope::result(
+            id,
+            &request::discover(me, pipeline.offers_tasks(Era::Stateless).await),
+        )),
         (_, "tools/list") => listing::list(pipeline, id, asked).await,
         (_, "tools/call") => call(pipeline, id, asked).await,
+        (_, method) if tasks::METHODS.contains(&method) => {
+            task::relay(pipeline, id, method, &asked.params, client).await
+        }
         (_, method) => {
             let shown: String = method.chars().take(100).collect();
             let message = format!("unknown method: {shown}");
@@ -147,12 +162,16 @@ async fn call(pipeline: &Pipeline, id: &str, asked: &Asked) -> Reply {
     if let Some(reply) = continuation::call(pipeline, id, &params.name, arguments, &asked.client) {
         return reply;
     }
+    let mut client = asked.client.clone();
+    if client.revision == Revision::V2025_11_25 {
+        client.task = params.task.map(str::to_owned);
+    }
     let call = Call {
         route: "flat",
         tool: &params.name,
         arguments: params.arguments,
         others: &params.others,
-        client: &asked.client,
+        client: &client,
     };
     if let Err(mismatch) = pipeline.check_param_headers(&call) {
         let message = mismatch.to_string();

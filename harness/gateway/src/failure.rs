@@ -27,6 +27,10 @@ pub enum Cause {
     InputNotCarried,
     /// No tool of that name.
     UnknownTool,
+    /// A pinned tool has another digest now.
+    DigestDrift,
+    /// The result does not keep to its tool's outputSchema.
+    OutputSchema,
     /// The call was not made, as its batch ended before its turn.
     Skipped,
 }
@@ -43,12 +47,14 @@ impl Cause {
             Self::TaskNotDeclared => "task_not_declared",
             Self::InputNotCarried => "input_not_carried",
             Self::UnknownTool => "unknown_tool",
+            Self::DigestDrift => "digest_drift",
+            Self::OutputSchema => "output_schema",
             Self::Skipped => "skipped",
         }
     }
 
     /// The JSON-RPC code towards a client of this revision. What MCP has a code for gets that one;
-    /// the gateway's own lie from -31001 to -31005.
+    /// the gateway's own lie from -31001 to -31007.
     pub const fn code(self, client: Revision) -> i64 {
         match self {
             Self::Unreachable => -31001,
@@ -56,6 +62,8 @@ impl Cause {
             Self::ResponseTooLarge => -31003,
             Self::BadAnswer => -31004,
             Self::NotStarted => -31005,
+            Self::DigestDrift => -31006,
+            Self::OutputSchema => -31007,
             Self::TaskNotDeclared if client.has_result_type() => codes::MISSING_CLIENT_CAPABILITY,
             Self::TaskNotDeclared | Self::InputNotCarried | Self::Skipped => codes::INTERNAL_ERROR,
             Self::UnknownTool => codes::INVALID_PARAMS,
@@ -147,6 +155,8 @@ mod tests {
             Cause::Timeout,
             Cause::ResponseTooLarge,
             Cause::BadAnswer,
+            Cause::DigestDrift,
+            Cause::OutputSchema,
         ];
         for cause in own {
             let code = cause.code(Revision::NEWEST);

@@ -9,6 +9,8 @@ mod batch_packing;
 mod flat_return;
 mod is_error;
 mod mutators;
+mod schema_and_digest;
+mod tasks;
 mod text;
 mod truncation;
 mod upstream_read;
@@ -40,7 +42,9 @@ pub const fn all() -> &'static [&'static [Fault]] {
         truncation::FAULTS,
         batch_packing::FAULTS,
         flat_return::FAULTS,
+        tasks::FAULTS,
         is_error::FAULTS,
+        schema_and_digest::FAULTS,
     ]
 }
 

@@ -1,10 +1,14 @@
 //! One call to an upstream, whatever the route: asked, read, settled, logged.
 
+mod schema;
+mod task;
+
 use std::sync::Arc;
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
 use birdstrike_wire::headers::{Found, Mismatch, param_mismatches};
 use birdstrike_wire::{Era, Revision, codes, json};
+use futures_util::future::join_all;
 
 use crate::client::Client;
 use crate::context::Context;
@@ -71,6 +75,21 @@ impl Pipeline {
         let (prefix, name) = tool.split_once('.')?;
         let upstream = self.upstreams.iter().find(|upstream| upstream.name == prefix)?;
         Some((upstream, name))
+    }
+
+    /// What clients call the tool that an upstream calls `own`.
+    pub(crate) fn shown_name(&self, upstream: &str, own: &str) -> String {
+        if self.upstreams.len() == 1 { own.to_owned() } else { format!("{upstream}.{own}") }
+    }
+
+    /// Whether any upstream offers tasks in the form of this era; who does not answer within `patience` has
+    /// none.
+    pub(crate) async fn offers_tasks(&self, era: Era) -> bool {
+        const PATIENCE: Duration = Duration::from_secs(2);
+        let asked = self.upstreams.iter().map(|upstream| async move {
+            tokio::time::timeout(PATIENCE, upstream.offers_tasks(era)).await.unwrap_or(false)
+        });
+        join_all(asked).await.contains(&true)
     }
 
     /// Holds the `Mcp-Param-*` headers of a client that mirrors its arguments against them, as far
@@ -147,8 +166,14 @@ impl Pipeline {
             ended.answer = Err(failure);
             return;
         }
+        if let Err(failure) = self.check_pin(upstream, name, call).await {
+            ended.answer = Err(failure);
+            return;
+        }
         let param_headers = upstream.param_headers(name, call.arguments, call.client);
-        let members = members(name, call);
+        let task = call.client.task.as_deref();
+        let asks_for_task = task.is_some() && upstream.offers_tasks(Era::Handshake).await;
+        let members = members(name, call, task.filter(|_| asks_for_task));
         let mut ask = Ask {
             method: "tools/call",
             name: Some(name),
@@ -169,6 +194,8 @@ impl Pipeline {
                 self.ask(upstream, &ask, ended).await;
             }
         }
+        self.hand_out(upstream, call, ended);
+        self.check_output(upstream, name, call, &mut ended.answer).await;
     }
 
     async fn ask(&self, upstream: &Upstream, ask: &Ask<'_>, ended: &mut Ended) {
@@ -186,7 +213,7 @@ impl Pipeline {
             id: &id,
             upstream: link.revision,
             client: ask.client.revision,
-            declares_tasks: ask.client.declares_tasks,
+            declares_tasks: ask.client.declares_tasks || ask.client.task.is_some(),
         };
         let read = answer_reading::read(message, &asked, &steps.answer_reading, &steps.is_error);
         let aftermath = match &read {
@@ -254,13 +281,18 @@ impl Drop for Watch<'_> {
 }
 
 /// The members of the params for the upstream, with its own name for the tool.
-fn members(name: &str, call: &Call<'_>) -> String {
-    let comma = if call.others.is_empty() { "" } else { "," };
-    let (name, arguments, others) = (json::quote(name), call.arguments, call.others);
-    if arguments.is_empty() {
-        return format!("\"name\":{name}{comma}{others}");
+fn members(name: &str, call: &Call<'_>, task: Option<&str>) -> String {
+    let mut members = format!("\"name\":{}", json::quote(name));
+    if !call.arguments.is_empty() {
+        members.push_str(&format!(",\"arguments\":{}", call.arguments));
     }
-    format!("\"name\":{name},\"arguments\":{arguments}{comma}{others}")
+    if let Some(task) = task {
+        members.push_str(&format!(",\"task\":{task}"));
+    }
+    if !call.others.is_empty() {
+        members.push_str(&format!(",{}", call.others));
+    }
+    members
 }
 
 /// Whether the upstream refused the call for its headers.

@@ -3,6 +3,8 @@
 pub(crate) mod batch;
 pub(crate) mod continuation;
 pub(crate) mod flat;
+pub(crate) mod task;
+pub(crate) mod tools;
 
 use birdstrike_wire::Revision;
 use birdstrike_wire::codes;

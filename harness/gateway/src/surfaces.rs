@@ -10,6 +10,8 @@ pub mod batch_packing;
 pub mod flat_return;
 pub mod is_error;
 pub mod mutators;
+pub mod schema_and_digest;
+pub mod tasks;
 pub mod truncation;
 pub mod upstream_read;
 
@@ -28,8 +30,12 @@ pub struct Steps {
     pub batch_packing: batch_packing::Steps,
     /// Surface 6.
     pub flat_return: flat_return::Steps,
+    /// Surface 8.
+    pub tasks: tasks::Steps,
     /// Surface 9.
     pub is_error: is_error::Steps,
+    /// Surface 11.
+    pub schema_and_digest: schema_and_digest::Steps,
 }
 
 impl Steps {
@@ -41,7 +47,9 @@ impl Steps {
         truncation: truncation::Steps::RIGHT,
         batch_packing: batch_packing::Steps::RIGHT,
         flat_return: flat_return::Steps::RIGHT,
+        tasks: tasks::Steps::RIGHT,
         is_error: is_error::Steps::RIGHT,
+        schema_and_digest: schema_and_digest::Steps::RIGHT,
     };
 }
 

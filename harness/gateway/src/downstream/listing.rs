@@ -5,8 +5,11 @@ use birdstrike_wire::{Revision, codes, envelope, json};
 use futures_util::future::join_all;
 
 use super::request::Asked;
+use crate::config::PinMode;
 use crate::pipeline::Pipeline;
 use crate::routes::{Reply, batch, continuation};
+use crate::surfaces::schema_and_digest::Pin;
+use crate::upstream::Upstream;
 
 /// Lists. An upstream that does not answer lacks its tools, and the rest still stands; if none
 /// answers, that is an error and not a short list.
@@ -35,7 +38,7 @@ pub(super) async fn list(pipeline: &Pipeline, id: &str, asked: &Asked) -> Reply 
                         event.text("cause", "its name is that of the gateway's own tool").write();
                         continue;
                     };
-                    tools.push(listed);
+                    tools.extend(with_digest(pipeline, upstream, &definition, listed));
                 }
             }
             Err(failure) => {
@@ -65,6 +68,32 @@ pub(super) async fn list(pipeline: &Pipeline, id: &str, asked: &Asked) -> Reply 
         format!("{{\"tools\":[{tools}]}}")
     };
     Reply::ok(envelope::result(id, &result))
+}
+
+/// A definition with its digest; `None` for one that is withheld, as it is not what it is pinned to
+/// be.
+fn with_digest(
+    pipeline: &Pipeline,
+    upstream: &Upstream,
+    definition: &str,
+    listed: String,
+) -> Option<String> {
+    let steps = &pipeline.context.steps.schema_and_digest;
+    let own = json::get_string(definition, "name")?;
+    let known = upstream.known(&own);
+    let observed = known.as_ref().and_then(|known| known.digest.as_deref());
+    let listed = (steps.listed)(listed);
+    let shown = pipeline.shown_name(&upstream.name, &own);
+    let pins = pipeline.context.pins.as_ref();
+    let pinned = pins.and_then(|pins| Some((pins.mode, pins.digests.get(&shown)?)));
+    let Some((mode, pinned)) = pinned else { return Some((steps.shown)(listed, observed, None)) };
+    let pin = Pin { mode, pinned, observed };
+    if (steps.matches)(&pin) {
+        return Some((steps.shown)(listed, observed, None));
+    }
+    pipeline.tell_drift("list", &shown, &upstream.name, &pin);
+    let told = (mode == PinMode::Warn).then_some(pinned.as_str());
+    (steps.may_list)(mode).then(|| (steps.shown)(listed, observed, told))
 }
 
 /// A definition as this client may see it: under the upstream's prefix (R-TOOLS-08), and without an

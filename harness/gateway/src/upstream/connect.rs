@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use birdstrike_wire::meta::request_meta;
+use birdstrike_wire::meta::{self, request_meta};
 use birdstrike_wire::{Envelope, Revision, codes, json};
 
 use super::http::Heard;
@@ -30,16 +30,16 @@ pub(super) async fn connect(
     let probe = Link::new(Revision::V2026_07_28, limit_bytes, way);
     let answer = tokio::time::timeout(PROBE_TIME.min(timeout / 2), discover(&probe, context)).await;
     match answer {
-        Ok(Ok(true)) => Ok(Link { agreed: true, ..probe }),
+        Ok(Ok(Some(offers_tasks))) => Ok(Link { agreed: true, offers_tasks, ..probe }),
         Ok(Err(failure)) if failure.is_no_answer() => Err(failure),
         _ => handshake(probe.way, limit_bytes, context).await,
     }
 }
 
-/// Whether the upstream answers as one of 2026-07-28.
-async fn discover(link: &Link, context: &Context) -> Result<bool, Failure> {
-    let meta = request_meta(link.revision, &context.me, "{}");
-    let params = format!("{{\"_meta\":{meta}}}");
+/// Whether the upstream answers as one of 2026-07-28, and then whether it has tasks.
+async fn discover(link: &Link, context: &Context) -> Result<Option<bool>, Failure> {
+    let own = request_meta(link.revision, &context.me, "{}");
+    let params = format!("{{\"_meta\":{own}}}");
     let request = Request {
         id: "\"discover\"",
         method: "server/discover",
@@ -47,17 +47,26 @@ async fn discover(link: &Link, context: &Context) -> Result<bool, Failure> {
         params: &params,
         param_headers: &[],
     };
-    let Heard::Message(message, _) = link.ask(&request, context).await? else { return Ok(false) };
-    let Ok(answer) = Envelope::read(&message.bytes) else { return Ok(false) };
+    let Heard::Message(message, _) = link.ask(&request, context).await? else { return Ok(None) };
+    let Ok(answer) = Envelope::read(&message.bytes) else { return Ok(None) };
     if let Some(result) = answer.result() {
         let versions = json::get(result, "supportedVersions").map(json::items);
         let ours = json::quote(link.revision.as_str());
-        return Ok(versions.is_some_and(|list| list.is_ok_and(|list| list.contains(&&*ours))));
+        let ours = versions.is_some_and(|list| list.is_ok_and(|list| list.contains(&&*ours)));
+        return Ok(
+            ours.then(|| has(result, &["capabilities", "extensions", meta::TASKS_EXTENSION]))
+        );
     }
     // An unsupported version is a modern error too, but it says that this revision is not spoken.
     let code = answer.error().and_then(|error| json::get(error, "code"));
     let code = code.and_then(|code| code.parse::<i64>().ok());
-    Ok(matches!(code, Some(codes::HEADER_MISMATCH | codes::MISSING_CLIENT_CAPABILITY)))
+    let modern = matches!(code, Some(codes::HEADER_MISMATCH | codes::MISSING_CLIENT_CAPABILITY));
+    Ok(modern.then_some(false))
+}
+
+/// Whether there is something at the end of this way into an object.
+fn has(object: &str, path: &[&str]) -> bool {
+    path.iter().try_fold(object, |object, name| json::get(object, name)).is_some()
 }
 
 async fn handshake(way: Way, limit_bytes: u64, context: &Context) -> Result<Link, Failure> {
@@ -89,6 +98,7 @@ async fn handshake(way: Way, limit_bytes: u64, context: &Context) -> Result<Link
         Failure::bad_answer(format_args!("it speaks only revision `{version}`"))
     })?;
     link.agreed = true;
+    link.offers_tasks = has(result, &["capabilities", "tasks", "requests", "tools", "call"]);
     if let Way::Http { session, .. } = &mut link.way {
         *session = opened;
     }

@@ -22,6 +22,8 @@ pub(crate) struct Link {
     pub(crate) agreed: bool,
     pub(crate) limit_bytes: u64,
     pub(crate) way: Way,
+    /// Whether the upstream says that it has tasks, in the form of its revision.
+    pub(crate) offers_tasks: bool,
     /// Set once the tools were listed over this link.
     pub(crate) listed: OnceCell<()>,
 }
@@ -51,7 +53,14 @@ pub(crate) struct Request<'a> {
 impl Link {
     /// A way on which nothing is agreed yet.
     pub(crate) fn new(revision: Revision, limit_bytes: u64, way: Way) -> Self {
-        Self { revision, agreed: false, limit_bytes, way, listed: OnceCell::new() }
+        Self {
+            revision,
+            agreed: false,
+            limit_bytes,
+            way,
+            offers_tasks: false,
+            listed: OnceCell::new(),
+        }
     }
 
     /// Whether requests can still go this way.

@@ -8,6 +8,7 @@ use birdstrike_wire::{Envelope, json};
 use super::{Answered, Ask, Upstream};
 use crate::client::Client;
 use crate::failure::Failure;
+use crate::surfaces::schema_and_digest::Known;
 
 /// Pages that are read of one listing. A list that goes on for ever ends here,
 const MAX_PAGES: usize = 64;
@@ -53,7 +54,22 @@ impl Upstream {
             event.text("cause", why).write();
             break;
         }
+        self.remember(&tools);
         Ok(tools)
+    }
+
+    /// Keeps what the tools are now, in place of what they were.
+    fn remember(&self, tools: &[String]) {
+        let steps = &self.context.steps.schema_and_digest;
+        let mut before = self.known.lock().unwrap_or_else(PoisonError::into_inner);
+        let now = tools.iter().filter_map(|definition| {
+            let name = json::get_string(definition, "name")?;
+            // What did not change keeps its compiled schema.
+            let same = before.get(&name).filter(|known| known.definition == *definition).cloned();
+            let known = same.unwrap_or_else(|| Arc::new(Known::new(definition.clone(), steps)));
+            Some((name, known))
+        });
+        *before = now.collect();
     }
 
     /// Reads one page and gives the cursor of the next.

@@ -85,8 +85,10 @@ impl Range {
     fn config(&self) -> String {
         let stdio = super::stdio::config(C);
         let stdio = stdio.strip_prefix("upstreams: {main: ").unwrap().strip_suffix('}').unwrap();
-        let mut config =
-            format!("upstreams:\n  stdio: {stdio}\n  old: {{url: '{}'}}\n", self.old.url);
+        let mut config = format!(
+            "task_key: the same in every run\nupstreams:\n  stdio: {stdio}\n  old: {{url: '{}'}}\n",
+            self.old.url
+        );
         // One to each probe that may cost an upstream its next call.
         for name in ["new", "batch", "after-failure", "after-bad-answer"] {
             writeln!(config, "  {name}: {{url: '{}'}}", self.new.url).unwrap();
@@ -272,6 +274,10 @@ async fn each_fault_shows_and_stays_on_its_route() {
             .map(|(probe, _)| probe.as_str())
             .collect();
         writeln!(table, "{} ({}): {differ:?}", fault.name, fault.surface).unwrap();
+        // Told by `definitions_and_tasks`.
+        if ["schema-and-digest", "tasks"].contains(&fault.surface) {
+            continue;
+        }
         if ["mutators", "truncation"].contains(&fault.surface) {
             assert!(differ.is_empty(), "{} shows where its surface is off: {differ:?}", fault.name);
             continue;

@@ -8,6 +8,8 @@
 )]
 
 mod batch;
+mod definitions;
+mod definitions_and_tasks;
 mod faults;
 mod hostile;
 mod lifecycle;
@@ -18,4 +20,5 @@ mod shaping;
 mod shaping_faults;
 mod stdio;
 mod support;
+mod tasks;
 mod third_party;

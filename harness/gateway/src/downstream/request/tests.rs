@@ -66,7 +66,7 @@ fn initialize_echoes_what_it_knows() {
         ("2026-07-28", "2025-11-25"),
         ("2024-11-05", "2025-11-25"),
     ] {
-        let result = initialize(&format!(r#"{{"protocolVersion":"{asked}"}}"#), "{}");
+        let result = initialize(&format!(r#"{{"protocolVersion":"{asked}"}}"#), "{}", true);
         assert_eq!(json::get_string(&result, "protocolVersion").unwrap(), answered);
     }
 }

@@ -252,7 +252,7 @@ impl Post {
     fn new(tool: &str, step: &Step, nonce: String) -> Self {
         let (arguments, id) = match step {
             Step::Call(call) => (call.arguments.as_deref(), call.id.as_deref()),
-            Step::Batch(_) => (None, None),
+            _ => (None, None),
         };
         let arguments = render::fill(arguments.unwrap_or("{}").trim(), &nonce);
         let arguments = json::set(&arguments, "nonce", &json::quote(&nonce)).unwrap();

@@ -86,6 +86,7 @@ impl Suite {
             matrix: Matrix::Full,
             selection: Selection { checks, ..Selection::default() },
             jobs: None,
+            direct: true,
             ground: Ground {
                 birdstrike: env!("CARGO_BIN_EXE_birdstrike").into(),
                 install: None,

@@ -160,6 +160,7 @@ impl Run<'_> {
             level: birdstrike_scenario::Level::Must,
             requirements: VALID.iter().map(|id| (*id).to_owned()).collect(),
             of: None,
+            tool: None,
             expect: Expect::Valid,
             routes: Vec::new(),
             revisions: Vec::new(),

@@ -1,14 +1,18 @@
 //! Faults: proof that the checks can fail.
 //!
-//! The reference gateway is run once as it is and once with each fault. A fault is caught when every
-//! check that it names goes from pass to fail or warn, and no check outside the surfaces that it
-//! names does.
+//! The reference gateway is run once as it is, in the full matrix, and once with each fault. A fault
+//! is caught when every check that it names goes from pass to fail or warn, and no check outside the
+//! surfaces that it names does.
+//!
+//! With a fault every scenario runs in the core matrix; what was to trip and did not is run again in
+//! the full one, as some mistakes show at one pair of revisions only.
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use birdstrike_judge::Verdict;
-use birdstrike_scenario::Surface;
+use birdstrike_judge::{Fidelity, Verdict};
 use birdstrike_scenario::fault::FaultPromise;
+use birdstrike_scenario::profile::Matrix;
+use birdstrike_scenario::{Selector, Surface};
 
 use crate::error::EngineError;
 use crate::event::Event;
@@ -33,12 +37,19 @@ impl Caught {
     pub fn as_promised(&self) -> bool {
         self.missed.is_empty() && self.outside.is_empty()
     }
+
+    /// Whether it breaks so much that it proves nothing of any one check: over a tenth of all.
+    pub fn is_broad(&self, all: usize) -> bool {
+        self.tripped.len() * 10 > all
+    }
 }
 
 /// Which checks hold and which do not, by id, over all cells of a run.
 #[derive(Clone, Debug, Default)]
 pub struct Standing {
     holds: BTreeMap<String, (Surface, bool)>,
+    /// Checks that hold because the profile declares what they would find.
+    declared: BTreeSet<String>,
 }
 
 impl Standing {
@@ -47,12 +58,28 @@ impl Standing {
         if judged {
             let entry = self.holds.entry(check.id.clone()).or_insert((check.surface, true));
             entry.1 &= check.verdict == Verdict::Pass;
+            if check.fidelity == Some(Fidelity::Declared) {
+                self.declared.insert(check.id.clone());
+            }
         }
+    }
+
+    /// What another run found beside this one.
+    fn add(&mut self, other: Self) {
+        for (id, (surface, holds)) in other.holds {
+            self.holds.entry(id).or_insert((surface, true)).1 &= holds;
+        }
+        self.declared.extend(other.declared);
     }
 
     /// Checks that do not hold.
     pub fn broken(&self) -> impl Iterator<Item = &str> {
         self.holds.iter().filter(|(_, (_, holds))| !holds).map(|(id, _)| id.as_str())
+    }
+
+    /// Whether a check holds only because the profile declares what it would find: it cannot trip.
+    pub fn is_declared(&self, id: &str) -> bool {
+        self.declared.contains(id)
     }
 
     /// All checks that were judged.
@@ -93,6 +120,26 @@ pub async fn standing(options: &Options, fault: Option<&str>) -> Result<Standing
     Ok(standing)
 }
 
+/// Runs one fault and says whether it was caught.
+///
+/// # Errors
+/// As [`standing`].
+pub async fn run(
+    options: &Options,
+    promise: &FaultPromise,
+    clean: &Standing,
+) -> Result<Caught, EngineError> {
+    let core = Options { matrix: Matrix::Core, direct: false, ..options.clone() };
+    let mut faulty = standing(&core, Some(&promise.name)).await?;
+    let missed = compare(promise, clean, &faulty).missed;
+    if !missed.is_empty() {
+        let mut full = Options { matrix: Matrix::Full, direct: false, ..options.clone() };
+        full.selection.checks = missed.iter().map(|id| Selector::new(id)).collect();
+        faulty.add(standing(&full, Some(&promise.name)).await?);
+    }
+    Ok(compare(promise, clean, &faulty))
+}
+
 /// Compares a fault's run with the clean one.
 pub fn compare(promise: &FaultPromise, clean: &Standing, faulty: &Standing) -> Caught {
     let clean_broken: BTreeSet<&str> = clean.broken().collect();
@@ -114,7 +161,7 @@ mod tests {
     fn standing(checks: &[(&str, Surface, bool)]) -> Standing {
         let holds =
             checks.iter().map(|(id, surface, holds)| ((*id).to_owned(), (*surface, *holds)));
-        Standing { holds: holds.collect() }
+        Standing { holds: holds.collect(), ..Standing::default() }
     }
 
     #[test]

@@ -262,7 +262,7 @@ impl Plan {
             }
         }
         for launch in &mut self.launches {
-            launch.cells.sort_by_key(|cell| catalogue.scenarios[cell.scenario].harmful);
+            launch.cells.sort_by_key(|cell| catalogue.scenarios[cell.scenario].wants_to_be_alone());
         }
         self.launches.sort_by_key(|launch| (launch.transport, std::cmp::Reverse(launch.upstream)));
     }

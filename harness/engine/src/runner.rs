@@ -42,6 +42,9 @@ pub struct Options {
     pub selection: Selection,
     /// Cells run side by side in a launch; the profile's own number unless given.
     pub jobs: Option<usize>,
+    /// Whether every scenario is fired without the gateway too. Only a run that compares the gateway
+    /// with itself, on a canary just proven, can do without.
+    pub direct: bool,
     /// What launches share.
     pub ground: Ground,
 }

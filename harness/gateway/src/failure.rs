@@ -77,7 +77,8 @@ impl Cause {
 pub struct Failure {
     /// The kind of trouble.
     pub cause: Cause,
-    /// The trouble itself, in words. Holds nothing of a result.
+    /// The trouble itself, in words. Holds nothing of a result; of an HTTP error it may hold the
+    /// head of the body.
     pub message: String,
     /// The limit that was hit, in bytes.
     pub limit_bytes: Option<u64>,
@@ -108,10 +109,11 @@ impl Failure {
         Self::new(Cause::BadAnswer, format!("the upstream's answer cannot be used: {why}"))
     }
 
-    /// The same failure, with the HTTP status that it came with.
+    /// The same failure, with the HTTP status that it came with, and what the body said.
     #[must_use]
-    pub fn with_status(self, status: u16) -> Self {
-        let message = format!("{} (HTTP status {status})", self.message);
+    pub fn with_status(self, status: u16, reason: Option<&str>) -> Self {
+        let said = reason.map(|reason| format!(": {reason}")).unwrap_or_default();
+        let message = format!("{} (HTTP status {status}{said})", self.message);
         Self { message, ..self }
     }
 

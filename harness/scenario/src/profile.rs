@@ -8,10 +8,15 @@ use indexmap::IndexMap;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use crate::mistake::{Mistake, Place};
-use crate::surface::Surface;
-use crate::word::{REVISIONS, ROUTES};
+use crate::mistake::Mistake;
 use crate::yaml;
+
+mod check;
+mod route;
+
+pub use route::{BatchCodec, FetchCodec, FreeCodec, HttpCodec, Route};
+
+use check::Check;
 
 /// A gateway's adapter.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
@@ -48,6 +53,19 @@ pub struct Profile {
     pub launches_at_once: usize,
     /// The limit on an upstream's body that the configuration sets, in bytes.
     pub max_response_bytes: Option<u64>,
+    /// The budget of one batch that the default configuration sets, in bytes.
+    pub max_batch_bytes: Option<u64>,
+    /// Features that the default configuration has: see `needs` of a scenario.
+    #[serde(default)]
+    pub provides: Vec<String>,
+    /// Features that the gateway does not have in any configuration, with the reason. Scenarios
+    /// that need one are not applicable.
+    #[serde(default)]
+    pub lacks: IndexMap<String, String>,
+    /// Other configurations by name. Each costs launches of its own, for the scenarios that need
+    /// what it provides; the first that provides all of it is taken.
+    #[serde(default)]
+    pub variants: IndexMap<String, Variant>,
     /// The deadline of a call in milliseconds; the runner's unless given.
     pub deadline_ms: Option<u64>,
     /// The level that the run's exit code counts; `must` unless given.
@@ -73,6 +91,20 @@ fn one() -> usize {
 
 fn eight() -> usize {
     8
+}
+
+/// One configuration besides the default. Templates know its name as `{{ variant }}` (empty for the
+/// default) and its values as `{{ vars.KEY }}`; a value that the default has no use for is asked
+/// for as `{% if vars.KEY %}`.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields, rename_all = "kebab-case", default)]
+pub struct Variant {
+    /// Features that it has besides those of the default.
+    pub provides: Vec<String>,
+    /// Values for templates.
+    pub vars: IndexMap<String, serde_json::Value>,
+    /// The budget of one batch that it sets, in bytes.
+    pub max_batch_bytes: Option<u64>,
 }
 
 /// Which cells run.
@@ -179,46 +211,6 @@ pub struct Identity {
     pub headers: IndexMap<String, String>,
 }
 
-/// How results are reached over one route.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-#[serde(deny_unknown_fields, rename_all = "kebab-case")]
-pub struct Route {
-    /// The process that serves it.
-    pub process: String,
-    /// The name of the tool that is called: a template over `tool` and `upstream`.
-    pub tool: String,
-    /// How several calls are written into one, where the route takes many.
-    pub batch: Option<BatchCodec>,
-}
-
-/// How a batch is written and read. Values of `call` are JSON text already.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-#[serde(deny_unknown_fields, rename_all = "kebab-case")]
-pub struct BatchCodec {
-    /// The arguments of the batch tool: a template over `calls`, the list of filled `call`s.
-    pub arguments: String,
-    /// One call: a template over `tool`, `upstream` and `arguments`, all JSON text.
-    pub call: String,
-    /// Where the entries stand in the tool's result: a JSON Pointer.
-    pub entries: String,
-    /// Where an entry says its index; none if it does not.
-    pub index: Option<String>,
-    /// Where an entry has an id of its own; none if it has not.
-    pub call_id: Option<String>,
-    /// Where the batch says how many of its calls failed; none if it does not.
-    pub failed_count: Option<String>,
-    /// Where an entry says whether its call succeeded.
-    pub success: String,
-    /// Where an entry holds the upstream's result.
-    pub result: String,
-    /// Where an entry holds the upstream's failed result.
-    pub failed_result: Option<String>,
-    /// Where an entry holds the upstream's JSON-RPC error.
-    pub rpc_error: Option<String>,
-    /// Where an entry says in words what went wrong.
-    pub message: String,
-}
-
 /// Revisions on either side of the gateway.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, rename_all = "kebab-case")]
@@ -276,83 +268,21 @@ impl Profile {
     /// nothing.
     pub fn parse(file: &str, source: &str) -> Result<Self, Mistake> {
         let profile: Self = yaml::parse(file, source)?;
-        let check = Check { profile: &profile, file, source };
-        check.routes()?;
-        check.declares()?;
-        check.revisions()?;
-        check.known("transport", &profile.transports, &["http", "stdio"])?;
-        let unreached: Vec<_> = profile.unreached.keys().cloned().collect();
-        let surfaces: Vec<_> = Surface::all().map(Surface::slug).collect();
-        check.known("surface", &unreached, &surfaces)?;
+        Check { profile: &profile, file, source }.all()?;
         Ok(profile)
     }
-}
 
-/// A profile while it is checked. Places are found by their words: a profile is a plain value.
-struct Check<'a> {
-    profile: &'a Profile,
-    file: &'a str,
-    source: &'a str,
-}
-
-impl Check<'_> {
-    fn mistake(&self, near: &str, title: &str, mend: &str) -> Mistake {
-        Mistake::at(self.file, self.source, Place::find(self.source, near), title, mend)
+    /// The features that a variant has; those of the default configuration without a name. A
+    /// variant has what the default has, and what it provides itself.
+    pub fn features(&self, variant: Option<&str>) -> impl Iterator<Item = &str> {
+        let own = variant.and_then(|name| self.variants.get(name));
+        let own = own.into_iter().flat_map(|variant| &variant.provides);
+        self.provides.iter().chain(own).map(String::as_str)
     }
 
-    fn known(&self, what: &str, given: &[String], known: &[&str]) -> Result<(), Mistake> {
-        match given.iter().find(|word| !known.contains(&word.as_str())) {
-            Some(word) => {
-                let mend = format!("use one of {}", known.join(", "));
-                Err(self.mistake(word, &format!("no {what} `{word}`"), &mend))
-            }
-            None => Ok(()),
-        }
-    }
-
-    fn routes(&self) -> Result<(), Mistake> {
-        let names: Vec<_> = self.profile.routes.keys().cloned().collect();
-        self.known("route", &names, &ROUTES)?;
-        let processes = &self.profile.processes;
-        for (name, route) in &self.profile.routes {
-            if !processes.contains_key(&route.process) {
-                let process = &route.process;
-                let title = format!("route `{name}` names process `{process}`, which there is not");
-                let known: Vec<_> = processes.keys().map(String::as_str).collect();
-                let mend = format!("the processes are {}", known.join(", "));
-                return Err(self.mistake(&format!("process: {process}"), &title, &mend));
-            }
-        }
-        Ok(())
-    }
-
-    fn declares(&self) -> Result<(), Mistake> {
-        for declared in &self.profile.declares {
-            let lists = [&declared.checks, &declared.requirements, &declared.adds];
-            if lists.into_iter().all(Vec::is_empty) {
-                let title = format!("the declaration \"{}\" covers nothing", declared.does);
-                let mend = "name `checks`, `requirements` or `adds`";
-                return Err(self.mistake(&declared.does, &title, mend));
-            }
-            self.known("fidelity", &declared.fidelity, &FIDELITIES)?;
-            self.known("route", &declared.routes, &ROUTES)?;
-            self.known("revision", &declared.revisions, &REVISIONS)?;
-        }
-        Ok(())
-    }
-
-    fn revisions(&self) -> Result<(), Mistake> {
-        let Revisions { client, upstream } = &self.profile.revisions;
-        self.known("revision", client, &REVISIONS)?;
-        self.known("revision", upstream, &REVISIONS)?;
-        if client.is_empty() || upstream.is_empty() {
-            let mend = "give at least one revision on either side";
-            return Err(self.mistake("revisions:", "the profile speaks no revision", mend));
-        }
-        Ok(())
+    /// The bytes of one batch's results that a variant allows; none if they are not known.
+    pub fn batch_bytes(&self, variant: Option<&str>) -> Option<u64> {
+        let own = variant.and_then(|name| self.variants.get(name)?.max_batch_bytes);
+        own.or(self.max_batch_bytes)
     }
 }
-
-/// What can become of a value or a call (design, section 1), but for `intact`.
-const FIDELITIES: [&str; 7] =
-    ["declared", "altered", "lost", "added", "leaked", "refused", "unreachable"];

@@ -19,7 +19,10 @@ pub use answer::{
     Size, SseStyle,
 };
 pub use file::ScenarioFile;
-pub use step::Step;
+pub use step::{
+    Batch, Call, CanaryDeed, CanaryStep, Fetch, Free, GatewayDeed, GatewayStep, List, Listing,
+    Notify, Prompt, Read, Request, Sender, Step, Task, TaskMethod,
+};
 
 /// One scenario, checked and ready to run.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -40,6 +43,9 @@ pub struct Scenario {
     pub definition: Option<String>,
     /// What the canary answers, by name; a scenario with one `outcome` or `raw` calls it `main`.
     pub answers: IndexMap<String, AnswerSpec>,
+    /// Features that the launch must have: switches of the gateway's configuration and abilities
+    /// that not every gateway has.
+    pub needs: Vec<String>,
     /// What is done, in order.
     pub steps: Vec<Step>,
     /// What is expected.
@@ -78,6 +84,16 @@ impl Scenario {
     /// A [`Mistake`] with line, caret and how to mend it.
     pub fn parse(file: &str, source: &str) -> Result<Self, Mistake> {
         file::parse(file, source)
+    }
+
+    /// All steps, those inside `together` too.
+    pub fn all_steps(&self) -> impl Iterator<Item = &Step> {
+        self.steps.iter().flat_map(Step::flat)
+    }
+
+    /// Whether other cells would notice what it does: it runs while nothing else does, and last.
+    pub fn wants_to_be_alone(&self) -> bool {
+        self.harmful || self.steps.iter().any(Step::wants_to_be_alone)
     }
 
     /// A check's whole id.

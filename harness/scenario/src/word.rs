@@ -10,6 +10,36 @@ pub(crate) const ROUTES: [&str; 5] = ["flat", "batch", "facade", "task", "contin
 /// Protocol revisions, oldest first.
 pub(crate) const REVISIONS: [&str; 3] = ["2025-06-18", "2025-11-25", "2026-07-28"];
 
+/// Features that a launch may have and a scenario may need: switches of a configuration that no
+/// gateway has all on at once, and abilities that not every gateway has.
+pub(crate) const FEATURES: [&str; 14] = [
+    // A batch may hold about 4 KB of results.
+    "small-budget",
+    // A mutator that cuts long texts is on.
+    "text-mutator",
+    // A mutator that fails for some results is on.
+    "failing-mutator",
+    // A second upstream, called `second`, stands beside `main`.
+    "second-upstream",
+    // Two callers are told apart.
+    "second-identity",
+    // The second upstream has a limit of its own on answers.
+    "own-limit",
+    // Continuations expire within about a second.
+    "short-expiry",
+    // Results against `outputSchema`: told, or kept back.
+    "output-schema-warn",
+    "output-schema-block",
+    // A tool whose definition is not the pinned one: not called, told, or only recorded.
+    "pin-block",
+    "pin-warn",
+    "pin-audit",
+    // What a stdio upstream writes on its standard error is logged.
+    "stdio-stderr",
+    // The batch answers without `structuredContent`.
+    "no-structured",
+];
+
 /// Observations that the engine can measure.
 pub(crate) const OBSERVATIONS: [&str; 2] = ["amplification", "arrived-twice"];
 

@@ -82,6 +82,12 @@ fn checks_that_do_not_fit() {
         ("the reserved name", "expect: {valid: {flagged: must}}\n"),
         ("the reserved check", "expect: {schema: {valid: must}}\n"),
         ("packed without a batch", "expect: {a: {packed: must}}\n"),
+        ("a cut of a call", "expect: {a: {cut-told: must}}\n"),
+        ("a budget of a call", "expect: {a: {within-budget: must}}\n"),
+        ("an item of a call", "expect: {a: {intact: must, slot: text, tool: echo}}\n"),
+        ("a digest of nothing", "expect: {a: {digest: policy}}\n"),
+        ("a beginning of nothing", "expect: {a: {prefix: policy, slot: data}}\n"),
+        ("unlike a step that is not", "expect: {a: {unlike: two, slot: text}}\n"),
     ];
     let head = "title: a\noutcome: {text: x}\n";
     let say = |source: &str| {
@@ -114,6 +120,30 @@ fn steps_that_do_not_fit() {
             "an entry too far",
             "steps: [{batch: {answers: [one]}}]\nexpect: {a: {flagged: must, of: batch.1}}\n",
         ),
+        (
+            "an unknown feature",
+            "steps: [{call: {answer: one}}]\nneeds: [small-budgt]\nexpect: {a: {flagged: must}}\n",
+        ),
+        ("an unknown way", "steps: [{call: {answer: one, via: flot}}]\nexpect: {}\n"),
+        ("meta that is none", "steps: [{call: {answer: one, meta: '[]'}}]\nexpect: {}\n"),
+        ("a read of nothing", "steps: [{read: {answer: one}}]\nexpect: {}\n"),
+        ("a read from two places", "steps: [{read: {uri: 'a:b', from: one}}]\nexpect: {}\n"),
+        (
+            "the rest of a call",
+            "steps: [{call: {answer: one}}, {fetch: {from: one}}]\nexpect: {a: {flagged: must}}\n",
+        ),
+        ("a task of nothing", "steps: [{task: {method: get}}]\nexpect: {}\n"),
+        (
+            "params that are none",
+            "steps: [{notify: {method: x, params: '{\"a\":«id-of:s»,}'}}]\nexpect: {}\n",
+        ),
+        ("alone together", "steps: [{together: [{call: {answer: one}}]}]\nexpect: {}\n"),
+        (
+            "two of one name together",
+            "steps: [{together: [{call: {answer: one}}, {call: {answer: one}}]}]\nexpect: {}\n",
+        ),
+        ("a swap of nothing", "steps: [{canary: {do: swap-tools}}]\nexpect: {}\n"),
+        ("a deed of none", "steps: [{gateway: {do: dance}}]\nexpect: {}\n"),
         (
             "an unknown observation",
             "steps: [{call: {answer: one}}]\nobserve: [wieght]\nexpect: {a: {flagged: must}}\n",
@@ -194,6 +224,19 @@ declares:
         ("an unknown fidelity", GOOD.replace("[R-TOOLS-12]", "[R-TOOLS-12], fidelity: [gone]")),
         ("a missing key", GOOD.replace("title: A toy\n", "")),
         ("a typo in a key", GOOD.replace("endpoint:", "endpiont:")),
+        ("an unknown feature", format!("{GOOD}provides: [small-budgt]\n")),
+        (
+            "a feature that is there and not",
+            format!("{GOOD}lacks: {{pin-warn: x}}\nvariants: {{v: {{provides: [pin-warn]}}}}\n"),
+        ),
+        ("a facade without a form", GOOD.replace("  flat:", "  facade:")),
+        (
+            "a form of another route",
+            GOOD.replace(
+                "tool: '{{ tool }}'",
+                "http: {path: /x, body: x, result: /r, message: /m}",
+            ),
+        ),
     ];
     let cases: Vec<_> = broken.iter().map(|(name, text)| (*name, text.as_str())).collect();
     insta::assert_snapshot!(shown(&cases, |source| Profile::parse("p.yaml", source).map(drop)));

@@ -122,6 +122,7 @@ fn canary_says(answer: &birdstrike_scenario::scenario::AnswerSpec) -> String {
                 large.total
             )
         }
+        Some(Answer::Task(_)) => "a task, led through its life by follow-ups".to_owned(),
         Some(Answer::Builtin) => "what the tool makes of its arguments".to_owned(),
         None => "an outcome that no revision can carry".to_owned(),
     }
@@ -160,6 +161,13 @@ fn right(check: &Check) -> String {
         Expect::AcrossRoutes { place: p } => {
             format!("{} has the same fate on every route", place(p))
         }
+        Expect::CutTold => "what differs from the upstream's answer is told to be cut".to_owned(),
+        Expect::Prefix { place: p } => {
+            format!("{} is whole, or a beginning without a broken character", place(p))
+        }
+        Expect::WithinBudget => "all results of the batch together keep its budget".to_owned(),
+        Expect::Unlike { step, place: p } => format!("{} is not that of step {step}", place(p)),
+        Expect::Digest => "the digest shown is that of the definition".to_owned(),
     };
     format!("{said}{of}")
 }

@@ -15,6 +15,7 @@ use birdstrike_scenario::Catalogue;
 use birdstrike_scenario::fault::FaultPromise;
 use birdstrike_scenario::profile::Matrix;
 use clap::Args;
+use futures_util::StreamExt;
 
 use super::Done;
 use crate::{catalogue, output};
@@ -110,6 +111,7 @@ fn options(loaded: &catalogue::Loaded) -> Result<Options, EngineError> {
         matrix: Matrix::Full,
         selection: Selection::default(),
         jobs: None,
+        direct: true,
         ground: Ground {
             birdstrike,
             install: None,
@@ -146,23 +148,17 @@ async fn prove(options: &Options, pairs: &[Pair<'_>], all: bool) -> Done {
         let text = format!("{id} does not hold on the right gateway: mend that first");
         return Err(EngineError::Harness(text));
     }
+    let runs = pairs.iter().map(|(_, promise)| prove_one(options, promise, &clean));
+    let mut runs = futures_util::stream::iter(runs).buffered(AT_ONCE);
     let mut caught = Vec::new();
-    for (fault, promise) in pairs {
-        let mut one = run_one(options, fault, promise, &clean).await?;
-        if !one.as_promised() {
-            // What some faults do depends on which of two calls comes first: one more chance, told.
-            output::print(&line(&one));
-            output::print(&format!("again   {}\n", fault.name));
-            one = run_one(options, fault, promise, &clean).await?;
-        }
-        output::print(&line(&one));
+    while let Some(one) = runs.next().await {
+        let (one, told) = one?;
+        output::print(&told);
         caught.push(one);
     }
     let escaped = caught.iter().filter(|one| !one.as_promised()).count();
     let mut out = String::new();
-    if all {
-        never_tripped(&mut out, &clean, &caught);
-    }
+    let never = if all { never_tripped(&mut out, &clean, &caught) } else { 0 };
     let seconds = started.elapsed().as_secs_f64();
     let _ = writeln!(
         out,
@@ -172,22 +168,37 @@ async fn prove(options: &Options, pairs: &[Pair<'_>], all: bool) -> Done {
         clean.len()
     );
     output::print(&out);
-    Ok(u8::from(escaped > 0))
+    Ok(u8::from(escaped > 0 || never > 0))
 }
 
-async fn run_one(
+/// Faults that run at the same time: while one waits for a deadline another has the machine.
+const AT_ONCE: usize = 3;
+
+/// One fault, and what is told of it.
+async fn prove_one(
     options: &Options,
-    fault: &Fault,
     promise: &FaultPromise,
     clean: &Standing,
-) -> Result<Caught, EngineError> {
-    let faulty = faults::standing(options, Some(fault.name)).await?;
-    Ok(faults::compare(promise, clean, &faulty))
+) -> Result<(Caught, String), EngineError> {
+    let one = faults::run(options, promise, clean).await?;
+    if one.as_promised() {
+        let told = line(&one, clean.len());
+        return Ok((one, told));
+    }
+    // What some faults do depends on which of two calls comes first: one more chance, told.
+    let first = line(&one, clean.len());
+    let one = faults::run(options, promise, clean).await?;
+    let told = format!("{first}again   {}\n{}", promise.name, line(&one, clean.len()));
+    Ok((one, told))
 }
 
-fn line(one: &Caught) -> String {
+fn line(one: &Caught, all: usize) -> String {
     let mut out = String::new();
-    let word = if one.as_promised() { "caught " } else { "ESCAPED" };
+    let word = match (one.as_promised(), one.is_broad(all)) {
+        (true, false) => "caught ",
+        (true, true) => "broad  ",
+        (false, _) => "ESCAPED",
+    };
     let _ = writeln!(out, "{word} {:<44} {} checks tripped", one.name, one.tripped.len());
     for id in &one.missed {
         let _ = writeln!(out, "        did not trip {id}");
@@ -198,14 +209,18 @@ fn line(one: &Caught) -> String {
     out
 }
 
-/// Checks that no fault tripped have not been shown to be able to fail.
-fn never_tripped(out: &mut String, clean: &Standing, caught: &[Caught]) {
+/// Checks that no fault tripped have not been shown to be able to fail. What a broad fault trips does
+/// not count; what the profile declares cannot trip.
+fn never_tripped(out: &mut String, clean: &Standing, caught: &[Caught]) -> usize {
+    let counts: Vec<&Caught> = caught.iter().filter(|one| !one.is_broad(clean.len())).collect();
+    let trips = |id: &str| counts.iter().any(|one| one.tripped.contains(id));
     let never: Vec<&str> =
-        clean.ids().filter(|id| caught.iter().all(|one| !one.tripped.contains(*id))).collect();
+        clean.ids().filter(|id| !clean.is_declared(id) && !trips(id)).collect();
     if !never.is_empty() {
         let _ = writeln!(out, "{} checks are tripped by no fault:", never.len());
-        for id in never {
+        for id in &never {
             let _ = writeln!(out, "  {id}");
         }
     }
+    never.len()
 }

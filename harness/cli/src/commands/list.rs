@@ -15,7 +15,8 @@ use crate::{catalogue, output};
 pub(crate) struct List {
     /// `gateways`, or what to list: a path prefix or a glob over check ids
     selectors: Vec<String>,
-    /// The rows of a requirement file (`inventory`, `wire`), with the checks that rest on each
+    /// The rows of a requirement file (`inventory`, `wire`, `cases`), with the checks that rest on
+    /// each and the faults that trip them
     #[arg(long, value_name = "FILE", conflicts_with = "selectors")]
     requirements: Option<String>,
 }
@@ -69,39 +70,85 @@ fn gateways(catalogue: &Catalogue) -> String {
     out
 }
 
+/// Requirement files by their name, and the head of their ids.
+const FILES: [(&str, &str); 3] = [("inventory", "INV-"), ("wire", "R-"), ("cases", "O-")];
+
 /// The requirements of one file. The file is known by the head of its ids.
 fn requirements(catalogue: &Catalogue, file: &str) -> Result<String, EngineError> {
-    let heads: &[&str] = match file {
-        "inventory" => &["INV-"],
-        "wire" => &["R-"],
-        _ => {
-            let text = format!("no requirement file `{file}`: use inventory or wire");
-            return Err(EngineError::Usage(text));
-        }
+    let Some((_, head)) = FILES.iter().find(|(name, _)| *name == file) else {
+        let names = FILES.map(|(name, _)| name).join(", ");
+        return Err(EngineError::Usage(format!(
+            "no requirement file `{file}`: use one of {names}"
+        )));
     };
     let mut out = String::new();
-    let mut rows = 0;
-    let mut with_checks = 0;
-    let belongs = |row: &&Requirement| heads.iter().any(|head| row.id.starts_with(head));
-    for row in catalogue.requirements.iter().filter(belongs) {
+    let mut counts = Counts::default();
+    for row in catalogue.requirements.iter().filter(|row| row.id.starts_with(head)) {
         let checks = checks_on(catalogue, &row.id);
-        rows += 1;
-        with_checks += usize::from(!checks.is_empty());
-        let kind = match row.kind {
-            Kind::Promise => "promise",
-            Kind::Observation => "observation",
-            Kind::Defect => "defect",
-        };
-        let _ = writeln!(out, "{} ({kind}, {}): {}", row.id, row.level.as_str(), row.text);
-        if let Some(why) = &row.out_of_reach {
-            let _ = writeln!(out, "    out of reach: {why}");
-        }
-        for check in checks {
-            let _ = writeln!(out, "    {check}");
+        counts.take(row, &checks);
+        shown(&mut out, catalogue, row, &checks);
+    }
+    counts.told(&mut out);
+    Ok(out)
+}
+
+/// One row, with the checks that rest on it and the faults that are known to trip each.
+fn shown(out: &mut String, catalogue: &Catalogue, row: &Requirement, checks: &[String]) {
+    let kind = match row.kind {
+        Kind::Promise => "promise",
+        Kind::Observation => "observation",
+        Kind::Defect => "defect",
+    };
+    let _ = writeln!(out, "{} ({kind}, {}): {}", row.id, row.level.as_str(), row.text);
+    if let Some(why) = &row.out_of_reach {
+        let _ = writeln!(out, "    out of reach: {}", why.trim());
+    } else if checks.is_empty() {
+        let _ = writeln!(out, "    no check yet");
+    }
+    for check in checks {
+        let faults = faults_of(catalogue, check);
+        let faults = if faults.is_empty() { faults } else { format!("  fault: {faults}") };
+        let _ = writeln!(out, "    {check}{faults}");
+    }
+}
+
+/// Names of the faults that promise to trip a check.
+fn faults_of(catalogue: &Catalogue, check: &str) -> String {
+    let trips = catalogue.faults.iter().filter(|fault| fault.trips.iter().any(|id| id == check));
+    trips.map(|fault| fault.name.as_str()).collect::<Vec<_>>().join(", ")
+}
+
+/// How the rows of a file are covered.
+#[derive(Debug, Default)]
+struct Counts {
+    rows: usize,
+    with_checks: usize,
+    out_of_reach: usize,
+    /// Ids of rows that are neither.
+    open: Vec<String>,
+}
+
+impl Counts {
+    fn take(&mut self, row: &Requirement, checks: &[String]) {
+        self.rows += 1;
+        if !checks.is_empty() {
+            self.with_checks += 1;
+        } else if row.out_of_reach.is_some() {
+            self.out_of_reach += 1;
+        } else {
+            self.open.push(row.id.clone());
         }
     }
-    let _ = writeln!(out, "{rows} rows, {with_checks} with checks");
-    Ok(out)
+
+    fn told(&self, out: &mut String) {
+        let Self { rows, with_checks, out_of_reach, open } = self;
+        let _ = write!(out, "{rows} rows, {with_checks} with checks, {out_of_reach} out of reach");
+        if open.is_empty() {
+            let _ = writeln!(out);
+        } else {
+            let _ = writeln!(out, ", {} with neither: {}", open.len(), open.join(" "));
+        }
+    }
 }
 
 /// Ids of the checks that rest on a requirement.

@@ -118,6 +118,7 @@ impl Run {
             matrix,
             selection,
             jobs: self.jobs.map(usize::from),
+            direct: true,
             ground: self.target.ground(profile, deadline)?,
             profile: std::sync::Arc::new(shipped),
             catalogue: loaded.catalogue,

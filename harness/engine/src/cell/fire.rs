@@ -134,6 +134,7 @@ pub async fn steps(
                     }
                 }
             }
+            other => return Err(format!("step `{}` is not driven yet", other.name())),
         }
     }
     Ok(fired)

@@ -96,6 +96,7 @@ impl<'a> Context<'a> {
             Expect::Packed => packed(self.fired, fired),
             Expect::Mirrored => mirrored(fired),
             Expect::Valid | Expect::AcrossRoutes { .. } => Judged::intact(),
+            other => Judged::harness(format!("`{}` is not judged yet", other.word())),
         })
     }
 

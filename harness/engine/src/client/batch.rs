@@ -165,6 +165,13 @@ mod tests {
             failed_result: Some("/upstream_result".into()),
             rpc_error: None,
             message: "/error".into(),
+            error_type: None,
+            elapsed_ms: None,
+            truncated: None,
+            truncated_reason: None,
+            original_size: None,
+            continuation_id: None,
+            retry_metadata: None,
         }
     }
 

@@ -68,7 +68,9 @@ impl<'a> Shift<'a> {
         let gateway = Gateway { version: launch.version.clone(), ..options.gateway.clone() };
         self.tell(Event::LaunchReady { launch: name, gateway, took_ms });
         let done = if launch.upstream == plan.upstream {
-            self.direct_column(&launch, plan).await;
+            if self.options.direct {
+                self.direct_column(&launch, plan).await;
+            }
             self.cells(&mut launch, plan).await
         } else {
             let (needed, spoken) = (plan.upstream, launch.upstream);

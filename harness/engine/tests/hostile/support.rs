@@ -122,6 +122,7 @@ pub(crate) fn options(profile: ShippedProfile, deadline: Duration, jobs: usize) 
         matrix: Matrix::Core,
         selection: Selection::default(),
         jobs: Some(jobs),
+        direct: true,
         ground: Ground {
             birdstrike: std::env::current_exe().unwrap(),
             install: None,

@@ -192,4 +192,10 @@ pub(super) const FAULTS: &[Fault] = &[
             };
         },
     },
+    Fault {
+        name: "error-body-unread",
+        surface: SURFACE,
+        mistake: "An HTTP error is told by its status, whatever reason stands in its body.",
+        apply: |steps| steps.answer_reading.reason = |_| None,
+    },
 ];

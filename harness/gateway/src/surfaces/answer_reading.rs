@@ -99,11 +99,14 @@ pub struct Steps {
     pub withhold: fn(Kind, &Asked<'_>) -> Option<Failure>,
     /// Whether the same call is sent once more after it ended like this.
     pub again: fn(&Result<Answer, Failure>) -> bool,
+    /// What the body of an HTTP error that is no message says of the reason.
+    pub reason: fn(body: &[u8]) -> Option<String>,
 }
 
 impl Steps {
     /// Each step done right.
-    pub const RIGHT: Self = Self { status, text, is_ours, side, members, kind, withhold, again };
+    pub const RIGHT: Self =
+        Self { status, text, is_ours, side, members, kind, withhold, again, reason };
 }
 
 /// A body that is a message speaks for itself: servers of 2026-07-28 send their errors with
@@ -204,6 +207,20 @@ pub fn again(_: &Result<Answer, Failure>) -> bool {
     false
 }
 
+/// The most that is told of such a body, in characters.
+const REASON: usize = 200;
+
+/// The head of the body, in one line. A message is not told: if it could not be used it may be the
+/// answer to somebody else.
+pub fn reason(body: &[u8]) -> Option<String> {
+    let text = std::str::from_utf8(body).ok()?.trim();
+    if text.is_empty() || json::get(text, "jsonrpc").is_some() {
+        return None;
+    }
+    let plain = |one: char| if one.is_control() { ' ' } else { one };
+    Some(text.chars().map(plain).take(REASON).collect())
+}
+
 /// Reads one answer to the end.
 ///
 /// # Errors
@@ -215,10 +232,11 @@ pub fn read(
     flags: &is_error::Steps,
 ) -> Result<Answer, Failure> {
     let (arrival, status) = (message.arrival, message.status);
+    let reason = if status >= 400 { (steps.reason)(&message.bytes) } else { None };
     read_message(message.bytes, arrival, asked, steps, flags).map_err(|failure| {
         match failure.cause {
-            // What cannot be read says nothing; then the status does.
-            Cause::BadAnswer if status >= 400 => failure.with_status(status),
+            // What cannot be read as an answer has a status, and perhaps words.
+            Cause::BadAnswer if status >= 400 => failure.with_status(status, reason.as_deref()),
             _ => failure,
         }
     })

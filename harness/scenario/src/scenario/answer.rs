@@ -48,6 +48,10 @@ pub struct OutcomeSpec {
     pub task: Option<String>,
     /// A JSON-RPC error in place of a result: an object with `code`, `message`, perhaps `data`.
     pub rpc_error: Option<String>,
+    /// Of a `resources/read`: the contents, a list. No other part but `meta` stands beside it.
+    pub contents: Option<String>,
+    /// Of a `prompts/get`: the messages, a list. No other part but `meta` stands beside it.
+    pub messages: Option<String>,
 }
 
 /// A raw answer. Exactly one member is given. `«name»` becomes a marker; `«id»` the raw id of the

@@ -13,7 +13,7 @@ use super::step::{Call, Step};
 use crate::check::{Check, CheckFile, Source};
 use crate::mistake::Mistake;
 use crate::surface::Surface;
-use crate::word::{OBSERVATIONS, REVISIONS, ROUTES, named, words};
+use crate::word::{FEATURES, OBSERVATIONS, REVISIONS, ROUTES, named, words};
 use crate::yaml;
 
 /// A scenario file. `outcome`, `raw` or `oversized` is sugar for one answer named `main`.
@@ -28,6 +28,9 @@ pub struct ScenarioFile {
     /// Requirements of every check that names none of its own.
     #[serde(default)]
     requirements: Vec<String>,
+    /// Features that the launch must have.
+    #[serde(default)]
+    needs: Vec<At<String>>,
     /// The tool that is called; `echo` unless given.
     #[serde(default = "echo")]
     tool: String,
@@ -134,6 +137,7 @@ pub(super) fn parse(name: &str, text: &str) -> Result<Scenario, Mistake> {
         upstream_revisions: words(&file.upstream_revisions, &REVISIONS, "revision", &whole)?,
         encodings: words(&file.encodings, &["json", "sse"], "encoding", &whole)?,
         transports: words(&file.transports, &["http", "stdio"], "transport", &whole)?,
+        needs: words(&file.needs, &FEATURES, "feature", &whole)?,
         title: file.title.value,
         why: file.why,
         tool: file.tool,
@@ -223,12 +227,13 @@ impl ScenarioFile {
                     return Err(source.mistake(&format!("no answer `{answer}`"), &mend));
                 }
             }
-            let name = step.value.name();
-            if seen.contains(&name) {
-                let mend = "give each a `save: NAME` of its own";
-                return Err(source.mistake(&format!("two steps are called `{name}`"), mend));
+            for name in step.value.flat().iter().map(Step::name).filter(|name| !name.is_empty()) {
+                if seen.contains(&name) {
+                    let mend = "give each a `save: NAME` of its own";
+                    return Err(source.mistake(&format!("two steps are called `{name}`"), mend));
+                }
+                seen.push(name);
             }
-            seen.push(name);
         }
         Ok(self.steps.iter().map(|step| step.value.clone()).collect())
     }
@@ -240,6 +245,9 @@ impl ScenarioFile {
         whole: &Source<'_>,
     ) -> Result<Vec<Check>, Mistake> {
         let fit = Fit { steps, answers };
+        for (step, spanned) in steps.iter().zip(&self.steps) {
+            fit.step(step, &Source { place: spanned.place, ..*whole })?;
+        }
         if let Some(name) = fit.unasked() {
             let place = self.answers.get(name).map_or(whole.place, |answer| answer.place);
             let source = Source { place, ..*whole };

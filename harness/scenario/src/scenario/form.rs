@@ -90,7 +90,15 @@ impl OutcomeSpec {
         for (name, value) in &self.extra {
             json(value, &format!("extra.{name}"), source)?;
         }
-        self.data.as_ref().map_or(Ok(()), |value| json(value, "data", source))?;
+        let values =
+            [("data", &self.data), ("contents", &self.contents), ("messages", &self.messages)];
+        for (what, value) in values {
+            value.as_ref().map_or(Ok(()), |value| json(value, what, source))?;
+        }
+        if self.contents.is_some() && self.messages.is_some() {
+            let mend = "an answer is to a read or to a prompt: keep one of the two";
+            return Err(source.mistake("`contents` and `messages` stand together", mend));
+        }
         let objects = [("meta", &self.meta), ("task", &self.task), ("rpc-error", &self.rpc_error)];
         for (what, value) in objects {
             value.as_ref().map_or(Ok(()), |value| object(value, what, source))?;
@@ -127,6 +135,8 @@ impl Form {
             ("meta", "") => outcome.meta.is_some(),
             ("error", "") => outcome.error.is_some(),
             ("task", "") => outcome.task.is_some(),
+            ("contents", "") => outcome.contents.is_some(),
+            ("messages", "") => outcome.messages.is_some(),
             ("rpc-error", _) => outcome.rpc_error.is_some(),
             ("extra", name) => outcome.extra.contains_key(name),
             ("block", at) => {
@@ -134,6 +144,7 @@ impl Form {
                 at.parse().is_ok_and(|at: usize| at < blocks)
             }
             ("link", at) => {
+                let at = at.strip_suffix(".uri").unwrap_or(at);
                 let links = outcome.blocks.iter().filter(|block| is(block, "resource_link"));
                 at.parse().is_ok_and(|at: usize| at < links.count())
             }

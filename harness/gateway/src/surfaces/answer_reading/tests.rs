@@ -93,3 +93,16 @@ fn an_error_body_outweighs_its_status() {
     assert_eq!(status(400, true), Ok(()));
     assert!(status(502, false).unwrap_err().message.contains("502"));
 }
+
+#[test]
+fn the_body_of_an_http_error_is_told_unless_it_is_a_message() {
+    let failed = |body: &str| {
+        let bytes = body.as_bytes().to_vec();
+        let message = Message { bytes, arrival: Arrival::Json, status: 422 };
+        why(read(message, &ASKED, &Steps::RIGHT, &is_error::Steps::RIGHT))
+    };
+    assert!(failed("{\"detail\":\"used\nup\"}").ends_with("422: {\"detail\":\"used up\"})"));
+    assert!(failed(r#"{"jsonrpc":"2.0","id":9,"result":{"k":"theirs"}}"#).ends_with("status 422)"));
+    assert!(failed("").ends_with("status 422)"));
+    assert_eq!(reason("ä".repeat(300).as_bytes()).unwrap().chars().count(), REASON);
+}

@@ -1,0 +1,250 @@
+//! Checks as they are written, and how they become [`Check`]s.
+
+use schemars::JsonSchema;
+use serde::Deserialize;
+
+use super::{Check, Expect, Precision, Target};
+use crate::level::Level;
+use crate::mistake::{Mistake, Place};
+use crate::word::{REVISIONS, ROUTES, named, words};
+use crate::yaml::At;
+
+/// A check as it is written. Exactly one of the words `intact`, `equals`, `absent`, `count`,
+/// `refused`, `same-as`, `valid`, `flagged`, `packed`, `mirrored`, `across-routes`, `cut-told`,
+/// `prefix`, `within-budget`, `unlike`, `digest` must be there.
+#[derive(Clone, Debug, Default, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields, rename_all = "kebab-case", default)]
+pub struct CheckFile {
+    /// Arrives as sent.
+    intact: Option<Level>,
+    /// Arrives as this JSON text.
+    equals: Option<String>,
+    /// Does not arrive.
+    absent: Option<Level>,
+    /// Number of upstream calls.
+    count: Option<u32>,
+    /// Is refused with its cause.
+    refused: Option<Level>,
+    /// Equals the answer of another step.
+    same_as: Option<String>,
+    /// Obeys the protocol.
+    valid: Option<Level>,
+    /// Failure told as the upstream told it.
+    flagged: Option<Level>,
+    /// One entry a call, in order.
+    packed: Option<Level>,
+    /// The typed part is in a text block too.
+    mirrored: Option<Level>,
+    /// The same fate on every route.
+    across_routes: Option<Level>,
+    /// A cut entry says so, with reason, size and continuation.
+    cut_told: Option<Level>,
+    /// The string is whole or a beginning of what was sent.
+    prefix: Option<Level>,
+    /// The batch keeps its budget.
+    within_budget: Option<Level>,
+    /// Differs from the answer of another step.
+    unlike: Option<String>,
+    /// The listed digest of the tool is the right one.
+    digest: Option<Level>,
+    /// How binding, for `equals`, `count`, `same-as` and `unlike`.
+    level: Option<Level>,
+    /// The slot that is judged.
+    slot: Option<String>,
+    /// The JSON Pointer that is judged, where no slot fits.
+    at: Option<String>,
+    /// The step that is judged.
+    of: Option<String>,
+    /// Of a listing: the item of this name.
+    tool: Option<String>,
+    /// On which level values must agree; `value` unless given.
+    same: Precision,
+    /// Words of which a refusal must carry one.
+    cause: Vec<String>,
+    /// `intact`: a whole result satisfies `refused` too.
+    or: Option<OrIntact>,
+    /// Requirements of this check; the scenario's unless given.
+    requirements: Vec<String>,
+    /// Only on these routes.
+    routes: Vec<At<String>>,
+    /// Only for these client revisions.
+    revisions: Vec<At<String>>,
+}
+
+/// The one alternative to a refusal.
+#[derive(Clone, Copy, Debug, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum OrIntact {
+    /// The result arrives whole.
+    Intact,
+}
+
+/// Where a check was written, for mistakes.
+pub(crate) struct Source<'a> {
+    pub(crate) file: &'a str,
+    pub(crate) text: &'a str,
+    pub(crate) place: Place,
+}
+
+impl Source<'_> {
+    pub(crate) fn mistake(&self, title: &str, mend: &str) -> Mistake {
+        Mistake::at(self.file, self.text, self.place, title, mend)
+    }
+}
+
+impl CheckFile {
+    /// Makes the check of it.
+    pub(crate) fn build(
+        self,
+        name: &str,
+        defaults: &[String],
+        source: &Source<'_>,
+    ) -> Result<Check, Mistake> {
+        named(name, "a check", source)?;
+        let (level, expect) = self.expectation(name, source)?;
+        self.nothing_stray(&expect, source)?;
+        let routes = words(&self.routes, &ROUTES, "route", source)?;
+        let revisions = words(&self.revisions, &REVISIONS, "revision", source)?;
+        let requirements =
+            if self.requirements.is_empty() { defaults.to_vec() } else { self.requirements };
+        if requirements.is_empty() {
+            return Err(source.mistake(
+                &format!("check `{name}` rests on no requirement"),
+                "give the scenario or the check `requirements: [ID]`",
+            ));
+        }
+        Ok(Check {
+            name: name.to_owned(),
+            line: source.place.line,
+            level,
+            requirements,
+            of: self.of,
+            tool: self.tool,
+            expect,
+            routes,
+            revisions,
+        })
+    }
+
+    /// A key that the expectation has no use for would be passed over in silence.
+    fn nothing_stray(&self, expect: &Expect, source: &Source<'_>) -> Result<(), Mistake> {
+        let refused = matches!(expect, Expect::Refused { .. });
+        let placed = expect.place().is_some();
+        let levelled = matches!(
+            expect,
+            Expect::Equals { .. }
+                | Expect::Count { .. }
+                | Expect::SameAs { .. }
+                | Expect::Unlike { .. }
+        );
+        let compared =
+            matches!(expect, Expect::Intact { .. } | Expect::Equals { .. } | Expect::SameAs { .. });
+        let stray = [
+            ("cause", !self.cause.is_empty() && !refused),
+            ("or", self.or.is_some() && !refused),
+            ("slot", self.slot.is_some() && !placed),
+            ("at", self.at.is_some() && !placed),
+            ("level", self.level.is_some() && !levelled),
+            ("same", self.same != Precision::Value && !compared),
+        ];
+        match stray.iter().find(|(_, stray)| *stray) {
+            Some((key, _)) => {
+                let title = format!("`{}` has no use for `{key}`", expect.word());
+                Err(source.mistake(&title, "take the key out, or expect something else"))
+            }
+            None => Ok(()),
+        }
+    }
+
+    fn expectation(&self, name: &str, source: &Source<'_>) -> Result<(Level, Expect), Mistake> {
+        let mut found = self.candidates(source)?;
+        let words: Vec<_> = found.iter().map(|(_, expect)| expect.word()).collect();
+        match (found.pop(), found.is_empty()) {
+            (Some(one), true) => Ok(one),
+            (None, _) => Err(source.mistake(
+                &format!("check `{name}` expects nothing"),
+                "say one of intact, equals, absent, count, refused, same-as, valid, flagged, packed, \
+                 mirrored, across-routes, cut-told, prefix, within-budget, unlike, digest",
+            )),
+            (Some(_), false) => Err(source.mistake(
+                &format!("check `{name}` expects several things: {}", words.join(", ")),
+                "make one check of each, so that each has its own id",
+            )),
+        }
+    }
+
+    fn candidates(&self, source: &Source<'_>) -> Result<Vec<(Level, Expect)>, Mistake> {
+        let mut found = Vec::new();
+        let same = self.same;
+        let level = self.level.unwrap_or(Level::Policy);
+        if let Some(level) = self.intact {
+            found.push((level, Expect::Intact { place: self.target(source)?, same }));
+        }
+        if let Some(json) = &self.equals {
+            let json = json.trim().to_owned();
+            found.push((level, Expect::Equals { place: self.target(source)?, json, same }));
+        }
+        if let Some(level) = self.absent {
+            found.push((level, Expect::Absent { place: self.target(source)? }));
+        }
+        if let Some(calls) = self.count {
+            found.push((level, Expect::Count { calls }));
+        }
+        if let Some(level) = self.refused {
+            let or_intact = self.or.is_some();
+            found.push((level, Expect::Refused { cause: self.cause.clone(), or_intact }));
+        }
+        found.extend(self.comparisons(source, level)?);
+        let bare = [
+            (self.valid, Expect::Valid),
+            (self.flagged, Expect::Flagged),
+            (self.packed, Expect::Packed),
+            (self.mirrored, Expect::Mirrored),
+            (self.cut_told, Expect::CutTold),
+            (self.within_budget, Expect::WithinBudget),
+            (self.digest, Expect::Digest),
+        ];
+        found.extend(bare.into_iter().filter_map(|(level, expect)| Some((level?, expect))));
+        Ok(found)
+    }
+
+    /// Expectations that look at more than one answer.
+    fn comparisons(
+        &self,
+        source: &Source<'_>,
+        level: Level,
+    ) -> Result<Vec<(Level, Expect)>, Mistake> {
+        let mut found = Vec::new();
+        let same = self.same;
+        if let Some(step) = &self.same_as {
+            let (step, place) = (step.clone(), self.target(source)?);
+            found.push((level, Expect::SameAs { step, place, same }));
+        }
+        if let Some(step) = &self.unlike {
+            let (step, place) = (step.clone(), self.target(source)?);
+            found.push((level, Expect::Unlike { step, place }));
+        }
+        if let Some(level) = self.prefix {
+            found.push((level, Expect::Prefix { place: self.target(source)? }));
+        }
+        if let Some(level) = self.across_routes {
+            found.push((level, Expect::AcrossRoutes { place: self.target(source)? }));
+        }
+        Ok(found)
+    }
+
+    fn target(&self, source: &Source<'_>) -> Result<Target, Mistake> {
+        match (&self.slot, &self.at) {
+            (Some(slot), None) => Ok(Target::Slot(slot.clone())),
+            (None, Some(at)) if at.is_empty() || at.starts_with('/') => Ok(Target::At(at.clone())),
+            (None, Some(_)) => Err(source.mistake(
+                "`at` is no JSON Pointer",
+                "a pointer is empty or begins with `/`, like /content/0/text",
+            )),
+            _ => Err(source.mistake(
+                "the check does not say which value it judges",
+                "give exactly one of `slot: NAME` and `at: /pointer`",
+            )),
+        }
+    }
+}

@@ -30,6 +30,9 @@ fn catalogue(root: &Path) -> Result<Catalogue, Vec<Mistake>> {
     for scenario in &mut catalogue.scenarios {
         scenario.file = plain(&scenario.file);
     }
+    if let Some(model) = &mut catalogue.pairs {
+        model.file = plain(&model.file);
+    }
     for fault in &mut catalogue.faults {
         fault.file = plain(&fault.file);
     }

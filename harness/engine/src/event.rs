@@ -1,6 +1,8 @@
 //! Events: the only place where runner and reporters meet.
 
-use crate::record::{CheckRecord, Environment, Gateway, Observation, Tool, Totals, Untested};
+use crate::record::{
+    CheckRecord, Environment, Gateway, Observation, Tool, Totals, Untested, Watched,
+};
 
 /// Something that happened in a run, in the order in which it happened. Checks of one scenario
 /// come in a stable order whatever ran beside them.
@@ -49,6 +51,8 @@ pub enum Event {
     Observed(Observation),
     /// Something was not tested.
     Untested(Untested),
+    /// A launch ends: what its ports have seen.
+    Watched(Vec<Watched>),
     /// The run is over; always the last event, also of a run that broke.
     RunFinished {
         /// What was fired.

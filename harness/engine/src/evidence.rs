@@ -47,6 +47,7 @@ pub fn of(fired: &Fired, differences: &[String], log: Vec<String>) -> Evidence {
         ending: transcript.ending.words(),
         differences: differences.to_vec(),
         log,
+        sinks: Vec::new(),
     }
 }
 

@@ -3,6 +3,7 @@
 mod files;
 mod process;
 mod ready;
+mod watch;
 
 use std::collections::HashMap;
 use std::net::SocketAddr;
@@ -21,6 +22,8 @@ use tokio::sync::Mutex;
 use crate::client::{Endpoint, Session};
 use crate::error::EngineError;
 use crate::plan::{LaunchPlan, Transport};
+use crate::ports::Ports;
+use crate::record::Watched;
 use crate::template::{Names, fill};
 
 pub use process::{Output, Process};
@@ -77,6 +80,7 @@ pub struct Launch {
     dir: tempfile::TempDir,
     processes: Vec<Process>,
     endpoints: HashMap<String, Endpoint>,
+    ports: Ports,
     sessions: Mutex<Sessions>,
 }
 
@@ -107,7 +111,9 @@ impl Launch {
             .prefix("birdstrike-")
             .tempdir()
             .map_err(|error| EngineError::io("no folder for the gateway", &error))?;
-        let names = names(ground, &canary, plan, shipped, dir.path());
+        let ports = watch::ports(shipped, ground).await?;
+        let mut names = names(ground, &canary, plan, shipped, dir.path());
+        names.insert("ports".into(), ports.names());
         let mut launch = Self {
             name: name(plan),
             upstream: plan.upstream,
@@ -122,6 +128,7 @@ impl Launch {
             dir,
             processes: Vec::new(),
             endpoints: HashMap::new(),
+            ports,
             sessions: Mutex::default(),
         };
         launch.prepare().await?;
@@ -138,10 +145,12 @@ impl Launch {
         self.start_processes().await
     }
 
-    /// Ends everything.
-    pub async fn stop(mut self) {
+    /// Ends everything; gives what the ports have seen.
+    pub async fn stop(mut self) -> Vec<Watched> {
         self.stop_processes().await;
+        let watched = self.ports.watched(&self.name);
         self.canary.stop().await;
+        watched
     }
 
     /// The conversation of a route in a revision; opened once and shared. One that could not be
@@ -200,6 +209,11 @@ impl Launch {
     /// The profile.
     pub fn profile(&self) -> &birdstrike_scenario::Profile {
         &self.shipped.profile
+    }
+
+    /// The ports through which its sinks are watched.
+    pub fn ports(&self) -> &Ports {
+        &self.ports
     }
 
     /// Whether events tell what clients received.
@@ -262,23 +276,26 @@ impl Launch {
             self.write_files(&spec.files)?;
             let command = self.fill_all(name, &spec.command)?;
             let env = self.fill_map(name, &spec.env)?;
-            let process = Process::start(name, &command, &env, self.dir.path())?;
+            let tap = self.ports.tap(name);
+            let process = Process::start(name, &command, &env, self.dir.path(), tap)?;
             self.processes.push(process);
             self.await_ready(name, spec).await?;
         }
         for (name, spec) in &shipped.profile.processes {
             self.await_call(name, spec).await?;
         }
-        Ok(())
+        self.connect_ports().await
     }
 
     async fn stop_processes(&mut self) {
+        self.ports.before_stop().await;
         let specs = &self.shipped.profile.processes;
         let stops = self.processes.drain(..).map(|process| {
             let within = specs.get(process.name()).map_or(5, |spec| spec.stop_within_s);
             process.stop(Duration::from_secs(within))
         });
         futures_util::future::join_all(stops).await;
+        self.ports.after_stop().await;
     }
 }
 

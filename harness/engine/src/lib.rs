@@ -12,6 +12,7 @@ pub mod install;
 pub mod launch;
 pub mod nonce;
 pub mod plan;
+pub mod ports;
 pub mod record;
 pub mod render;
 pub mod report;

@@ -32,8 +32,32 @@ pub struct Report {
     pub checks: Vec<CheckRecord>,
     /// What applies to this gateway and nothing tested.
     pub untested: Vec<Untested>,
+    /// The ports through which sinks were watched, launch by launch.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub ports: Vec<Watched>,
     /// What was fired.
     pub totals: Totals,
+}
+
+/// One port of one launch.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct Watched {
+    /// The launch.
+    pub launch: String,
+    /// The name that the profile gives the port.
+    pub port: String,
+    /// The sink that it shows.
+    pub sink: String,
+    /// By which means: `stderr`, `file`, `get`, `websocket`, `webhook`, `syslog-udp`,
+    /// `syslog-tcp`, `otlp-http`.
+    pub means: String,
+    /// Records that arrived.
+    pub records: u64,
+    /// Their bytes.
+    pub bytes: u64,
+    /// Why nothing could be seen through it at the end, if so.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub broken: Option<String>,
 }
 
 /// The program that ran.
@@ -176,6 +200,24 @@ pub struct Evidence {
     pub differences: Vec<String>,
     /// Lines of the gateway's own log during the call.
     pub log: Vec<String>,
+    /// Records of sinks that the finding is about.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub sinks: Vec<SinkEvidence>,
+}
+
+/// A record of a sink.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct SinkEvidence {
+    /// The port in which it arrived.
+    pub port: String,
+    /// The sink.
+    pub sink: String,
+    /// Why it counts as a record of this call: `own` (its trace, nonce or id), `batch` (the trace
+    /// that all calls of a batch share), `tool` (a tool that no other call uses), `marker` (the
+    /// marker that was found in it).
+    pub tie: String,
+    /// The record, bounded.
+    pub record: String,
 }
 
 /// Something measured, without a verdict.
@@ -217,7 +259,8 @@ impl Evidence {
     pub fn remove(&mut self, secret: &str) {
         let legs = [&mut self.upstream_request, &mut self.upstream, &mut self.downstream];
         let texts = legs.into_iter().flatten().chain([&mut self.request, &mut self.ending]);
-        for text in texts.chain(&mut self.differences).chain(&mut self.log) {
+        let records = self.sinks.iter_mut().map(|sink| &mut sink.record);
+        for text in texts.chain(&mut self.differences).chain(&mut self.log).chain(records) {
             if text.contains(secret) {
                 *text = text.replace(secret, "«secret»");
             }

@@ -16,6 +16,8 @@ use std::path::{Path, PathBuf};
 
 use serde::Deserialize;
 
+use crate::identities::{self, Identity};
+
 pub use pins::{OutputSchema, PinMode, Pins};
 
 /// A gateway's configuration.
@@ -28,6 +30,15 @@ pub struct Config {
     pub listen: SocketAddr,
     /// The upstreams by name. The order of names is the order of the tool list (R-TOOLS-04).
     pub upstreams: BTreeMap<String, UpstreamConfig>,
+    /// Who may call. Without any, everybody may, and everybody is one.
+    #[serde(default)]
+    pub identities: BTreeMap<String, Identity>,
+    /// Whether the URIs of links, embedded resources and listed resources are handed out in the
+    /// gateway's own namespace, `birdstrike://UPSTREAM/...`. Needed, and so on by itself, where there
+    /// are several upstreams; with one it is off unless it is asked for, as every URI is that
+    /// upstream's anyway.
+    #[serde(default)]
+    pub namespace_links: Option<bool>,
     /// What is too much.
     #[serde(default)]
     pub limits: Limits,
@@ -215,6 +226,12 @@ impl Config {
                 ));
             }
         }
+        if self.upstreams.len() > 1 && self.namespace_links == Some(false) {
+            return Err("`namespace_links` is false: the links of several upstreams could not be \
+                        told apart"
+                .into());
+        }
+        identities::check(&self.identities)?;
         for (name, number) in [
             ("max_batch_calls", self.limits.max_batch_calls),
             ("max_concurrency", self.limits.max_concurrency),

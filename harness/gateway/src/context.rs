@@ -5,10 +5,15 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use birdstrike_wire::meta::Implementation;
 
 use crate::config::{Config, Limits, Mutator, OutputSchema, Pins};
+use crate::identities::Identities;
 use crate::log::Log;
 use crate::surfaces::Steps;
+use crate::surfaces::resource_links::{Links, Memory};
 use crate::surfaces::tasks;
 use crate::surfaces::truncation::Budget;
+
+/// Links that are remembered for each identity.
+const MAX_LINKS: usize = 10_000;
 
 /// Shared by all tasks of a gateway; does not change while it runs.
 pub(crate) struct Context {
@@ -24,6 +29,10 @@ pub(crate) struct Context {
     pub(crate) pins: Option<Pins>,
     /// What is done about a result that its tool's outputSchema does not allow.
     pub(crate) output_schema: OutputSchema,
+    /// Who may call.
+    pub(crate) identities: Identities,
+    /// The links that were handed out.
+    pub(crate) links: Links,
     /// Who the gateway is, to both sides.
     pub(crate) me: Implementation,
     /// The same as JSON text.
@@ -50,6 +59,12 @@ impl Context {
             task_key: tasks::Key::new(config.task_key.as_deref()),
             pins: config.pins.clone(),
             output_schema: config.output_schema,
+            identities: Identities::new(&config.identities),
+            links: Links {
+                is_namespaced: config.namespace_links.unwrap_or(config.upstreams.len() > 1),
+                is_guarded: !config.identities.is_empty(),
+                memory: Memory::new(MAX_LINKS),
+            },
             me,
             me_json,
             run,

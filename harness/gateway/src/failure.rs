@@ -8,6 +8,9 @@ use std::fmt::Write as _;
 
 use birdstrike_wire::{Revision, codes, json, meta};
 
+/// What the handshake revisions say of a resource that is not there.
+const RESOURCE_NOT_FOUND: i64 = -32002;
+
 /// Why the gateway has no answer to give.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Cause {
@@ -31,6 +34,10 @@ pub enum Cause {
     DigestDrift,
     /// The result does not keep to its tool's outputSchema.
     OutputSchema,
+    /// No prompt of that name.
+    UnknownPrompt,
+    /// No resource of that URI, or none for this caller.
+    UnknownResource,
     /// The call was not made, as its batch ended before its turn.
     Skipped,
 }
@@ -49,6 +56,8 @@ impl Cause {
             Self::UnknownTool => "unknown_tool",
             Self::DigestDrift => "digest_drift",
             Self::OutputSchema => "output_schema",
+            Self::UnknownPrompt => "unknown_prompt",
+            Self::UnknownResource => "unknown_resource",
             Self::Skipped => "skipped",
         }
     }
@@ -66,7 +75,11 @@ impl Cause {
             Self::OutputSchema => -31007,
             Self::TaskNotDeclared if client.has_result_type() => codes::MISSING_CLIENT_CAPABILITY,
             Self::TaskNotDeclared | Self::InputNotCarried | Self::Skipped => codes::INTERNAL_ERROR,
-            Self::UnknownTool => codes::INVALID_PARAMS,
+            // Each era has a code of its own (R-ERR-19).
+            Self::UnknownResource if !client.has_result_type() => RESOURCE_NOT_FOUND,
+            Self::UnknownTool | Self::UnknownPrompt | Self::UnknownResource => {
+                codes::INVALID_PARAMS
+            }
         }
     }
 }

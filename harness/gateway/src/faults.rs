@@ -6,9 +6,11 @@
 
 mod answer_reading;
 mod batch_packing;
+mod facade;
 mod flat_return;
 mod is_error;
 mod mutators;
+mod resource_links;
 mod schema_and_digest;
 mod tasks;
 mod text;
@@ -33,7 +35,7 @@ pub struct Fault {
     pub apply: fn(&mut Steps),
 }
 
-/// All faults, a list a surface, in the order of the surfaces.
+/// All faults, a list a file, in the order of the surfaces.
 pub const fn all() -> &'static [&'static [Fault]] {
     &[
         upstream_read::FAULTS,
@@ -42,6 +44,8 @@ pub const fn all() -> &'static [&'static [Fault]] {
         truncation::FAULTS,
         batch_packing::FAULTS,
         flat_return::FAULTS,
+        facade::FAULTS,
+        resource_links::FAULTS,
         tasks::FAULTS,
         is_error::FAULTS,
         schema_and_digest::FAULTS,

@@ -5,7 +5,8 @@
 //! [surface](surfaces): read it with a bound, read what it says, return it flat or packed in a
 //! batch, leave its error flag alone. Results stay bytes from end to end. What changes or cuts a result, the
 //! [mutators](surfaces::mutators) and the [budget of a batch](surfaces::truncation), is off unless
-//! the configuration asks for it.
+//! the configuration asks for it. [Links](surfaces::resource_links) are led through the gateway where
+//! it has several upstreams.
 //!
 //! ```no_run
 //! # async fn run() -> Result<(), Box<dyn std::error::Error>> {
@@ -35,7 +36,8 @@
 //! | -31007 | `output_schema` | the result does not keep to its tool's outputSchema |
 //! | -32021, or -32603 below 2026-07-28 | `task_not_declared` | a task for a client that declared none |
 //! | -32603 | `input_not_carried` | a request for input to a client of a handshake revision |
-//! | -32602 | `unknown_tool` | no upstream of that name |
+//! | -32602 | `unknown_tool`, `unknown_prompt` | no upstream of that name |
+//! | -32602, or -32002 below 2026-07-28 | | no such resource, or none for this caller |
 //!
 //! Inside a batch the same causes stand as `error_type`, and one more: `skipped`, a call that was not
 //! made. The right gateway makes every call.
@@ -49,6 +51,7 @@ mod downstream;
 mod failure;
 pub mod faults;
 mod gateway;
+mod identities;
 mod log;
 mod pipeline;
 mod routes;
@@ -62,4 +65,5 @@ pub use config::{
 };
 pub use failure::{Cause, Failure};
 pub use gateway::{Gateway, StartError};
+pub use identities::Identity;
 pub use surfaces::Steps;

@@ -1,5 +1,6 @@
 //! One call to an upstream, whatever the route: asked, read, settled, logged.
 
+mod reading;
 mod schema;
 mod task;
 
@@ -17,6 +18,7 @@ use crate::log::Line;
 use crate::surfaces::answer_reading::{self, Answer, Asked, Kind};
 use crate::surfaces::is_error::Outcome;
 use crate::surfaces::mutators;
+use crate::surfaces::resource_links::{self, Source, Way};
 use crate::upstream::{Answered, Ask, Upstream};
 
 /// The upstreams and how their tools are called here.
@@ -25,10 +27,32 @@ pub(crate) struct Pipeline {
     pub(crate) upstreams: Vec<Upstream>,
 }
 
+/// What is asked of an upstream.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Method {
+    Tool,
+    Prompt,
+    Resource,
+    /// A request about a task, of this name.
+    Task(&'static str),
+}
+
+impl Method {
+    pub(crate) const fn as_str(self) -> &'static str {
+        match self {
+            Self::Tool => "tools/call",
+            Self::Prompt => "prompts/get",
+            Self::Resource => "resources/read",
+            Self::Task(method) => method,
+        }
+    }
+}
+
 /// What one call is for.
 pub(crate) struct Call<'a> {
     pub(crate) route: &'static str,
-    /// The tool's name as the client said it.
+    pub(crate) method: Method,
+    /// The name of the tool or prompt, or the URI of the resource, as the client said it.
     pub(crate) tool: &'a str,
     /// The arguments, a raw object.
     pub(crate) arguments: &'a str,
@@ -51,12 +75,16 @@ pub(crate) struct Ended {
 }
 
 impl Ended {
-    /// A call of a tool that nobody has.
-    fn unanswered(tool: &str) -> Self {
-        let shown: String = tool.chars().take(200).collect();
-        let failure = Failure::new(Cause::UnknownTool, format!("unknown tool: {shown}"));
+    /// A call of what nobody has.
+    fn unanswered(call: &Call<'_>) -> Self {
+        let (cause, what) = match call.method {
+            Method::Tool | Method::Task(_) => (Cause::UnknownTool, "tool"),
+            Method::Prompt => (Cause::UnknownPrompt, "prompt"),
+            Method::Resource => (Cause::UnknownResource, "resource"),
+        };
+        let shown: String = call.tool.chars().take(200).collect();
         Self {
-            answer: Err(failure),
+            answer: Err(Failure::new(cause, format!("unknown {what}: {shown}"))),
             upstream: String::new(),
             revision: None,
             bytes: 0,
@@ -82,8 +110,8 @@ impl Pipeline {
         if self.upstreams.len() == 1 { own.to_owned() } else { format!("{upstream}.{own}") }
     }
 
-    /// Whether any upstream offers tasks in the form of this era; who does not answer within `patience` has
-    /// none.
+    /// Whether any upstream offers tasks in the form of this era; who does not
+    /// answer soon has none.
     pub(crate) async fn offers_tasks(&self, era: Era) -> bool {
         const PATIENCE: Duration = Duration::from_secs(2);
         let asked = self.upstreams.iter().map(|upstream| async move {
@@ -117,24 +145,37 @@ impl Pipeline {
     pub(crate) async fn call(&self, call: &Call<'_>) -> Ended {
         let mut watch =
             Watch { context: &self.context, call, started: Instant::now(), over: false };
-        let mut ended = Ended::unanswered(call.tool);
-        if let Some((upstream, name)) = self.resolve(call.tool) {
+        let mut ended = Ended::unanswered(call);
+        if let Some((upstream, name)) = self.target(call) {
             ended.upstream.clone_from(&upstream.name);
-            let work = self.call_upstream(upstream, name, call, &mut ended);
+            let work = self.call_upstream(upstream, &name, call, &mut ended);
             if let Err(failure) = upstream.in_time(work).await {
                 ended.answer = Err(failure);
             }
         }
-        let report = mutators::run(
-            &mut ended.answer,
-            call.route,
-            &self.context.mutators,
-            &self.context.steps.mutators,
-        );
+        let report = self.shape(call, &mut ended);
         ended.elapsed_ms = watch.started.elapsed().as_millis();
         watch.ended(&ended);
         self.tell(call, &ended.upstream, &report);
         ended
+    }
+
+    /// What the gateway does to a result, whatever the route: mutators first, which get it as the
+    /// upstream sent it.
+    fn shape(&self, call: &Call<'_>, ended: &mut Ended) -> mutators::Report {
+        let Context { mutators, links, steps, .. } = &*self.context;
+        let (source, report) = match call.method {
+            Method::Tool | Method::Task(_) => {
+                let run = mutators::run(&mut ended.answer, call.route, mutators, &steps.mutators);
+                (Source::Call, run)
+            }
+            Method::Prompt => (Source::Prompt, mutators::Report::default()),
+            Method::Resource => (Source::Read, mutators::Report::default()),
+        };
+        let way = Way { upstream: &ended.upstream, owner: &call.client.owner };
+        let (answer, steps) = (&mut ended.answer, &steps.resource_links);
+        resource_links::hand_out(answer, source, call.route, &way, links, steps);
+        report
     }
 
     /// One line for each change of a result, and one for a mutator that failed.
@@ -160,22 +201,39 @@ impl Pipeline {
         call: &Call<'_>,
         ended: &mut Ended,
     ) {
-        if !call.client_mirrors()
+        if call.method == Method::Resource {
+            match self.may_read(upstream, name, call).await {
+                Ok(true) => {}
+                // As if there were none: `ended` says so already.
+                Ok(false) => return,
+                Err(failure) => {
+                    ended.answer = Err(failure);
+                    return;
+                }
+            }
+        }
+        let has_headers = call.method == Method::Tool;
+        if has_headers
+            && !call.client_mirrors()
             && let Err(failure) = upstream.prepare(call.client).await
         {
             ended.answer = Err(failure);
             return;
         }
-        if let Err(failure) = self.check_pin(upstream, name, call).await {
+        if has_headers && let Err(failure) = self.check_pin(upstream, name, call).await {
             ended.answer = Err(failure);
             return;
         }
-        let param_headers = upstream.param_headers(name, call.arguments, call.client);
+        let param_headers = if has_headers {
+            upstream.param_headers(name, call.arguments, call.client)
+        } else {
+            Vec::new()
+        };
         let task = call.client.task.as_deref();
         let asks_for_task = task.is_some() && upstream.offers_tasks(Era::Handshake).await;
         let members = members(name, call, task.filter(|_| asks_for_task));
         let mut ask = Ask {
-            method: "tools/call",
+            method: call.method.as_str(),
             name: Some(name),
             members: &members,
             client: call.client,
@@ -185,7 +243,7 @@ impl Pipeline {
         if (self.context.steps.answer_reading.again)(&ended.answer) {
             self.ask(upstream, &ask, ended).await;
         }
-        if wants_headers(ended) && !call.client_mirrors() {
+        if has_headers && wants_headers(ended) && !call.client_mirrors() {
             // The tool is not what it was when it was listed (R-HTTP-19).
             let listed = upstream.list_all(call.client).await;
             let learnt = upstream.param_headers(name, call.arguments, call.client);
@@ -195,7 +253,9 @@ impl Pipeline {
             }
         }
         self.hand_out(upstream, call, ended);
-        self.check_output(upstream, name, call, &mut ended.answer).await;
+        if has_headers {
+            self.check_output(upstream, name, call, &mut ended.answer).await;
+        }
     }
 
     async fn ask(&self, upstream: &Upstream, ask: &Ask<'_>, ended: &mut Ended) {
@@ -262,6 +322,7 @@ impl Watch<'_> {
 
     fn line(&self, upstream: &str, outcome: Outcome) -> Line<'_> {
         let line = self.context.log.event("call").text("route", self.call.route);
+        let line = line.text("method", self.call.method.as_str());
         let line = line.text("tool", self.call.tool).text("upstream", upstream);
         line.text("outcome", outcome.as_str())
     }
@@ -282,7 +343,8 @@ impl Drop for Watch<'_> {
 
 /// The members of the params for the upstream, with its own name for the tool.
 fn members(name: &str, call: &Call<'_>, task: Option<&str>) -> String {
-    let mut members = format!("\"name\":{}", json::quote(name));
+    let key = if call.method == Method::Resource { "uri" } else { "name" };
+    let mut members = format!("\"{key}\":{}", json::quote(name));
     if !call.arguments.is_empty() {
         members.push_str(&format!(",\"arguments\":{}", call.arguments));
     }

@@ -2,7 +2,9 @@
 
 pub(crate) mod batch;
 pub(crate) mod continuation;
+pub(crate) mod facade;
 pub(crate) mod flat;
+pub(crate) mod relayed;
 pub(crate) mod task;
 pub(crate) mod tools;
 

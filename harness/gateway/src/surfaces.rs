@@ -10,6 +10,7 @@ pub mod batch_packing;
 pub mod flat_return;
 pub mod is_error;
 pub mod mutators;
+pub mod resource_links;
 pub mod schema_and_digest;
 pub mod tasks;
 pub mod truncation;
@@ -30,6 +31,8 @@ pub struct Steps {
     pub batch_packing: batch_packing::Steps,
     /// Surface 6.
     pub flat_return: flat_return::Steps,
+    /// Surface 7.
+    pub resource_links: resource_links::Steps,
     /// Surface 8.
     pub tasks: tasks::Steps,
     /// Surface 9.
@@ -47,6 +50,7 @@ impl Steps {
         truncation: truncation::Steps::RIGHT,
         batch_packing: batch_packing::Steps::RIGHT,
         flat_return: flat_return::Steps::RIGHT,
+        resource_links: resource_links::Steps::RIGHT,
         tasks: tasks::Steps::RIGHT,
         is_error: is_error::Steps::RIGHT,
         schema_and_digest: schema_and_digest::Steps::RIGHT,

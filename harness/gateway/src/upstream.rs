@@ -5,7 +5,7 @@ mod connect;
 mod head;
 pub(crate) mod http;
 mod link;
-mod list;
+pub(crate) mod list;
 mod stdio;
 
 use std::collections::{BTreeMap, HashMap};

@@ -11,6 +11,7 @@
 //! * [`schema`] validates results against the schemas of MCP and of the tools themselves.
 //! * [`marker`] makes values that are recognised anywhere, and finds them in any coding.
 //! * [`formats`] reads what audit exports and sinks carry, and judges its escaping.
+//! * [`sink`] tells which call a record of a sink belongs to, and what its fields say.
 //! * [`fidelity`] and [`verdict`] are the words for what was found.
 //!
 //! Nothing here trusts its input. No bytes make it panic, no nesting makes it recurse, and every
@@ -25,6 +26,7 @@ pub mod number;
 pub mod pointer;
 pub mod scan;
 pub mod schema;
+pub mod sink;
 pub mod verdict;
 
 pub use compare::{Allowances, Comparison, Difference, Sameness, compare};

@@ -77,6 +77,13 @@ impl Marker {
         Self { name: name.to_owned(), text: text.to_owned(), head: text.len() }
     }
 
+    /// A text of letters, digits and hyphens whose first `head` bytes no other text of the run
+    /// begins with: a copy of which only the head is left is found too.
+    pub fn headed(name: &str, text: &str, head: usize) -> Self {
+        let head = if text.is_char_boundary(head) { head } else { text.len() };
+        Self { name: name.to_owned(), text: text.to_owned(), head }
+    }
+
     /// What it was made for.
     pub fn name(&self) -> &str {
         &self.name

@@ -8,6 +8,7 @@ use serde::{Deserialize, Serialize};
 use crate::check::Check;
 use crate::fault::{self, FaultPromise};
 use crate::mistake::{Mistake, Place};
+use crate::pairs::{self, Model};
 use crate::profile::Profile;
 use crate::requirement::{self, Requirement};
 use crate::scenario::Scenario;
@@ -24,6 +25,8 @@ pub struct Catalogue {
     pub faults: Vec<FaultPromise>,
     /// Profiles with the files that stand beside them.
     pub profiles: Vec<ShippedProfile>,
+    /// What is combined pairwise; each surface that it drives has an entry among the scenarios.
+    pub pairs: Option<Model>,
 }
 
 /// A profile and the files beside it.
@@ -38,8 +41,8 @@ pub struct ShippedProfile {
 }
 
 impl Catalogue {
-    /// Reads a folder of scenarios, with `requirements/` and `faults/` in it. What is known already
-    /// under the same id is replaced.
+    /// Reads a folder of scenarios, with `requirements/` and `faults/` in it, and perhaps
+    /// `pairs.yaml`. What is known already under the same id is replaced.
     ///
     /// # Errors
     /// All [`Mistake`]s at once, so that a user mends them in one go; nothing is taken over then.
@@ -51,6 +54,7 @@ impl Catalogue {
             let done = read(&path).and_then(|source| fresh.read_one(&folder, &shown, &source));
             mistakes.extend(done.err());
         }
+        mistakes.extend(fresh.read_pairs(dir).err());
         mistakes.extend(fresh.requirements_twice(dir));
         if !mistakes.is_empty() {
             return Err(mistakes);
@@ -69,7 +73,22 @@ impl Catalogue {
         Ok(())
     }
 
+    fn read_pairs(&mut self, dir: &Path) -> Result<(), Mistake> {
+        let path = dir.join(PAIRS);
+        if path.is_file() {
+            let shown = format!("{}/{PAIRS}", dir.display());
+            let model = Model::parse(&shown, &read(&path)?)?;
+            self.scenarios.extend(model.entries());
+            self.pairs = Some(model);
+        }
+        Ok(())
+    }
+
     fn take_over(&mut self, fresh: Self) {
+        if fresh.pairs.is_some() {
+            self.scenarios.retain(|scenario| scenario.origin == pairs::Origin::File);
+            self.pairs = fresh.pairs;
+        }
         replace(&mut self.scenarios, fresh.scenarios, |one, other| one.id == other.id);
         replace(&mut self.requirements, fresh.requirements, |one, other| one.id == other.id);
         replace(&mut self.faults, fresh.faults, |one, other| one.name == other.name);
@@ -228,6 +247,9 @@ fn replace<T>(known: &mut Vec<T>, fresh: Vec<T>, same: impl Fn(&T, &T) -> bool) 
     }
 }
 
+/// The model of pairs, in the folder of scenarios.
+const PAIRS: &str = "pairs.yaml";
+
 type Listed = (String, String, PathBuf);
 
 /// Folder, file name and path of every YAML file two levels below `dir`, sorted. One that stands
@@ -236,7 +258,7 @@ fn yaml_files(dir: &Path) -> Result<Vec<Listed>, Mistake> {
     let mut files = Vec::new();
     for (folder, path) in entries(dir)? {
         if !path.is_dir() {
-            if ends_in(&path, "yaml") {
+            if ends_in(&path, "yaml") && folder != PAIRS {
                 let title = "the file stands in no folder";
                 let mend = "move it to the folder of its surface";
                 return Err(Mistake::of_file(&path.display().to_string(), title, mend));

@@ -6,9 +6,11 @@ use serde::{Deserialize, Serialize};
 use crate::level::Level;
 
 mod file;
+mod sink;
 
 pub(crate) use file::Source;
 pub use file::{CheckFile, OrIntact};
+pub use sink::{SinkExpect, SinkHolds};
 
 /// One expectation as it is judged.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -120,6 +122,8 @@ pub enum Expect {
     /// The digest that a listing shows for a tool is SHA-256 over RFC 8785 of its `name`,
     /// `description`, `inputSchema` and `outputSchema`, as the upstream defines them.
     Digest,
+    /// Something holds in sinks.
+    Sink(SinkExpect),
 }
 
 impl Expect {
@@ -142,6 +146,7 @@ impl Expect {
             Self::WithinBudget => "within-budget",
             Self::Unlike { .. } => "unlike",
             Self::Digest => "digest",
+            Self::Sink(sink) => sink.word(),
         }
     }
 

@@ -11,6 +11,7 @@ pub mod check;
 pub mod fault;
 pub mod level;
 pub mod mistake;
+pub mod pairs;
 pub mod profile;
 pub mod requirement;
 pub mod scenario;

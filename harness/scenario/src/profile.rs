@@ -12,8 +12,10 @@ use crate::mistake::Mistake;
 use crate::yaml;
 
 mod check;
+mod port;
 mod route;
 
+pub use port::{Means, Port, PortField, PortFormat, Served, Sink};
 pub use route::{BatchCodec, FetchCodec, FreeCodec, HttpCodec, Route};
 
 use check::Check;
@@ -40,6 +42,9 @@ pub struct Profile {
     pub identities: IndexMap<String, Identity>,
     /// How results are reached.
     pub routes: IndexMap<String, Route>,
+    /// How its sinks are watched, by the name that reports and templates have for the port.
+    #[serde(default)]
+    pub ports: IndexMap<String, Port>,
     /// Revisions on either side.
     pub revisions: Revisions,
     /// Transports of the upstream that it can be given.

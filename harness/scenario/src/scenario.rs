@@ -2,14 +2,15 @@
 
 mod answer;
 mod file;
-mod fit;
-mod form;
-mod step;
+pub(crate) mod fit;
+pub(crate) mod form;
+pub(crate) mod step;
 
 use serde::{Deserialize, Serialize};
 
 use crate::check::Check;
 use crate::mistake::Mistake;
+use crate::pairs::Origin;
 use crate::surface::Surface;
 
 use indexmap::IndexMap;
@@ -74,6 +75,8 @@ pub struct Scenario {
     pub stress: bool,
     /// A deadline of its own, in milliseconds.
     pub deadline_ms: Option<u64>,
+    /// Where it comes from.
+    pub origin: Origin,
 }
 
 impl Scenario {

@@ -7,6 +7,7 @@ use std::path::{Path, PathBuf};
 
 use birdstrike_scenario::baseline::BaselineFile;
 use birdstrike_scenario::fault::FaultFile;
+use birdstrike_scenario::pairs::ModelFile;
 use birdstrike_scenario::profile::Profile;
 use birdstrike_scenario::requirement::RequirementFile;
 use birdstrike_scenario::scenario::ScenarioFile;
@@ -22,13 +23,14 @@ fn schema<T: JsonSchema>() -> Value {
     generator.into_root_schema_for::<T>().to_value()
 }
 
-fn schemas() -> [(&'static str, Value); 5] {
+fn schemas() -> [(&'static str, Value); 6] {
     [
         ("scenario", schema::<ScenarioFile>()),
         ("requirements", schema::<RequirementFile>()),
         ("faults", schema::<FaultFile>()),
         ("baseline", schema::<BaselineFile>()),
         ("profile", schema::<Profile>()),
+        ("pairs", schema::<ModelFile>()),
     ]
 }
 
@@ -72,6 +74,7 @@ fn shipped() -> Vec<(&'static str, PathBuf)> {
         };
         found.extend(files(&format!("scenarios/{folder}")).into_iter().map(|path| (kind, path)));
     }
+    found.extend(files("scenarios").into_iter().map(|path| ("pairs", path)));
     found.extend(files("harness/profiles").into_iter().map(|path| ("profile", path)));
     for entry in std::fs::read_dir(root().join("harness/profiles")).unwrap().flatten() {
         let folder = format!("harness/profiles/{}", entry.file_name().to_string_lossy());

@@ -106,6 +106,15 @@ pub fn items(text: &str) -> Result<Vec<&str>, JsonError> {
     Ok(elements.into_iter().map(|span| &text[span]).collect())
 }
 
+/// Where the items of an array stand, in bytes from the start of its text.
+///
+/// # Errors
+/// As [`items`].
+pub fn item_spans(text: &str) -> Result<Vec<Range<usize>>, JsonError> {
+    check(text)?;
+    elements(text, b'[', "an array")
+}
+
 /// The value of the member `name`; the last one where the name stands twice, as most parsers read
 /// it. `None` when the text is no object or has no such member.
 pub fn get<'a>(object: &'a str, name: &str) -> Option<&'a str> {
@@ -282,6 +291,7 @@ mod tests {
     fn arrays_and_their_wrong_kinds() {
         assert_eq!(items(" [ 1 , \"a,b\" ,[2,3] ] ").unwrap(), ["1", "\"a,b\"", "[2,3]"]);
         assert_eq!(items("[]").unwrap(), Vec::<&str>::new());
+        assert_eq!(item_spans(" [ 1 , [2] ] ").unwrap(), [3..4, 7..10]);
         let wrong = JsonError::WrongKind { wanted: "an array", found: "an object" };
         assert_eq!(items("{}"), Err(wrong));
         assert_eq!(text(b"\xff1"), Err(JsonError::NotUtf8(0)));

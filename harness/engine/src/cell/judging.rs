@@ -95,7 +95,7 @@ impl<'a> Context<'a> {
             Expect::Flagged => flagged(fired),
             Expect::Packed => packed(self.fired, fired),
             Expect::Mirrored => mirrored(fired),
-            Expect::Valid | Expect::AcrossRoutes { .. } => Judged::intact(),
+            Expect::Valid | Expect::AcrossRoutes { .. } | Expect::Sink(_) => Judged::intact(),
             other => Judged::harness(format!("`{}` is not judged yet", other.word())),
         })
     }

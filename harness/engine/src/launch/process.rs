@@ -14,6 +14,7 @@ use tokio::sync::Notify;
 use tokio::task::JoinHandle;
 
 use crate::error::EngineError;
+use crate::ports::Tap;
 
 /// Lines kept of a child's output.
 const KEPT_LINES: usize = 4_000;
@@ -77,7 +78,8 @@ impl Output {
 
 impl Process {
     /// Starts a command in `dir`. Its environment is empty but for `PATH`, `HOME` (which is `dir`),
-    /// and what is given: nothing of the user's leaks into a gateway.
+    /// and what is given: nothing of the user's leaks into a gateway. `tap` takes the bytes of its
+    /// standard error too.
     ///
     /// # Errors
     /// [`EngineError::Gateway`] when the program cannot be started.
@@ -86,6 +88,7 @@ impl Process {
         command: &[String],
         env: &[(String, String)],
         dir: &Path,
+        tap: Option<Tap>,
     ) -> Result<Self, EngineError> {
         let [program, arguments @ ..] = command else {
             return Err(EngineError::Profile(format!("process `{name}` has an empty command")));
@@ -109,8 +112,8 @@ impl Process {
                 mend: "check that the gateway is installed (`birdstrike install`) and the profile's command".into(),
             })?;
         let output = Arc::new(Output::default());
-        let out = child.stdout.take().map(|out| tokio::spawn(keep(out, Arc::clone(&output))));
-        let err = child.stderr.take().map(|err| tokio::spawn(keep(err, Arc::clone(&output))));
+        let out = child.stdout.take().map(|out| tokio::spawn(keep(out, Arc::clone(&output), None)));
+        let err = child.stderr.take().map(|err| tokio::spawn(keep(err, Arc::clone(&output), tap)));
         let readers = out.into_iter().chain(err).collect();
         let raw = child.id().and_then(|id| i32::try_from(id).ok());
         let group = raw.and_then(Pid::from_raw);
@@ -214,7 +217,7 @@ impl Drop for Process {
 }
 
 /// Reads lines until the stream ends. Of an endless line only the beginning is held.
-async fn keep(mut stream: impl AsyncRead + Unpin, output: Arc<Output>) {
+async fn keep(mut stream: impl AsyncRead + Unpin, output: Arc<Output>, tap: Option<Tap>) {
     let mut chunk = vec![0; 8 << 10];
     let mut line = Vec::new();
     loop {
@@ -222,6 +225,9 @@ async fn keep(mut stream: impl AsyncRead + Unpin, output: Arc<Output>) {
             Ok(0) | Err(_) => break,
             Ok(read) => read,
         };
+        if let Some(tap) = &tap {
+            tap.push(&chunk[..read]);
+        }
         for piece in chunk[..read].split_inclusive(|byte| *byte == b'\n') {
             let room = (4 * KEPT_CHARS).saturating_sub(line.len());
             line.extend_from_slice(&piece[..piece.len().min(room)]);
@@ -234,6 +240,9 @@ async fn keep(mut stream: impl AsyncRead + Unpin, output: Arc<Output>) {
     if !line.is_empty() {
         output.push(String::from_utf8_lossy(&line).trim_end());
     }
+    if let Some(tap) = &tap {
+        tap.end();
+    }
 }
 
 #[cfg(test)]
@@ -242,7 +251,7 @@ mod tests {
 
     fn shell(script: &str) -> Process {
         let command = ["sh", "-c", script].map(str::to_owned);
-        Process::start("test", &command, &[], &std::env::temp_dir()).unwrap()
+        Process::start("test", &command, &[], &std::env::temp_dir(), None).unwrap()
     }
 
     fn soon() -> Instant {

@@ -31,6 +31,7 @@ impl Collector {
                 observations: Vec::new(),
                 checks: Vec::new(),
                 untested: Vec::new(),
+                ports: Vec::new(),
                 totals: Totals::default(),
             },
         }
@@ -73,6 +74,7 @@ impl Reporter for Collector {
                 }
                 self.report.untested.push(untested.clone());
             }
+            Event::Watched(ports) => self.report.ports.extend(ports.iter().cloned()),
             Event::RunFinished { totals, environment, broken } => {
                 self.report.totals = *totals;
                 self.report.broken.clone_from(broken);

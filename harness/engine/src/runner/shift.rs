@@ -80,7 +80,10 @@ impl<'a> Shift<'a> {
             self.out_of_hand(plan, &why);
             Ok(())
         };
-        launch.stop().await;
+        let watched = launch.stop().await;
+        if !watched.is_empty() {
+            self.tell(Event::Watched(watched));
+        }
         done
     }
 

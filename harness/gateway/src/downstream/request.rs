@@ -9,7 +9,6 @@ use http::{HeaderMap, HeaderName, HeaderValue};
 
 use crate::client::Client;
 use crate::routes::Reply;
-use crate::surfaces::truncation::Owner;
 
 /// The newest revision with a handshake: what a client with unknown wishes is offered.
 const NEWEST_HANDSHAKE: Revision = Revision::V2025_11_25;
@@ -74,8 +73,7 @@ impl Asked {
             let message = format!("`_meta` lacks `{CLIENT_CAPABILITIES}`, an object");
             return Err(Refused::new(codes::INVALID_PARAMS, message));
         }
-        let mut client = Client::new(revision, meta, param_headers(headers));
-        client.owner = Owner::of(headers);
+        let client = Client::new(revision, meta, param_headers(headers));
         Ok(Self { client, method, params: params.to_owned() })
     }
 }
@@ -117,6 +115,9 @@ fn param_headers(headers: &HeaderMap) -> Vec<(HeaderName, HeaderValue)> {
     params.map(|(name, value)| (name.clone(), value.clone())).collect()
 }
 
+/// What is served, empty lists included: which upstreams have what shows when they are asked.
+const CAPABILITIES: &str = r#""tools":{},"resources":{},"prompts":{}"#;
+
 /// The result of `initialize`: the client's own revision if it has a handshake and is known here,
 /// else the newest that has one.
 pub(super) fn initialize(params: &str, me: &str, tasks: bool) -> String {
@@ -133,7 +134,7 @@ pub(super) fn initialize(params: &str, me: &str, tasks: bool) -> String {
         _ => "",
     };
     format!(
-        "{{\"protocolVersion\":\"{revision}\",\"capabilities\":{{\"tools\":{{}}{tasks}}},\
+        "{{\"protocolVersion\":\"{revision}\",\"capabilities\":{{{CAPABILITIES}{tasks}}},\
          \"serverInfo\":{me}}}"
     )
 }
@@ -147,16 +148,16 @@ pub(super) fn discover(me: &str, tasks: bool) -> String {
     };
     format!(
         "{{\"resultType\":\"complete\",\"supportedVersions\":[\"{}\"],\
-         \"capabilities\":{{\"tools\":{{}}{extensions}}},\
+         \"capabilities\":{{{CAPABILITIES}{extensions}}},\
          \"ttlMs\":0,\"cacheScope\":\"private\",\"_meta\":{{\"{SERVER_INFO}\":{me}}}}}",
         Revision::NEWEST
     )
 }
 
-/// The params of `tools/call`.
+/// The params of `tools/call`, `prompts/get` or `resources/read`.
 #[derive(Debug)]
 pub(super) struct CallParams<'a> {
-    /// The tool's name.
+    /// The tool's or prompt's name, or the resource's URI.
     pub(super) name: String,
     /// The arguments as they are written; empty if there are none.
     pub(super) arguments: &'a str,
@@ -168,18 +169,20 @@ pub(super) struct CallParams<'a> {
 }
 
 impl<'a> CallParams<'a> {
+    /// `key` is the member that names what is wanted.
+    ///
     /// # Errors
     /// What is wrong, in words (R-ERR-04: only what is no call at all).
-    pub(super) fn read(params: &'a str) -> Result<Self, String> {
+    pub(super) fn read(params: &'a str, key: &str) -> Result<Self, String> {
         let members = json::members(params).map_err(|error| error.to_string())?;
         let get = |name: &str| members.iter().rfind(|member| member.is(name)).map(|m| m.value);
-        let name = get("name").and_then(|name| serde_json::from_str(name).ok());
-        let name = name.ok_or("`params.name` is no string")?;
+        let name = get(key).and_then(|name| serde_json::from_str(name).ok());
+        let name = name.ok_or_else(|| format!("`params.{key}` is no string"))?;
         let arguments = get("arguments").unwrap_or_default();
         if !arguments.is_empty() && json::kind(arguments) != "an object" {
             return Err(format!("`params.arguments` is {}, not an object", json::kind(arguments)));
         }
-        let ours = ["name", "arguments", "_meta", "task"];
+        let ours = [key, "arguments", "_meta", "task"];
         let others: Vec<String> = members
             .iter()
             .filter(|member| !ours.iter().any(|name| member.is(name)))

@@ -30,6 +30,12 @@ macro_rules! on_cut {
 
 pub(super) const FAULTS: &[Fault] = &[
     Fault {
+        name: "facade-cut-by-budget",
+        surface: SURFACE,
+        mistake: "The facade runs as a batch of one, and its result is cut to the budget of one.",
+        apply: |steps| steps.truncation.is_for = |_| true,
+    },
+    Fault {
         name: "budget-ignores-failures",
         surface: SURFACE,
         mistake: "The bytes of a failure do not count against the budget.",

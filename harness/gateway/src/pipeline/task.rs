@@ -6,7 +6,6 @@ use birdstrike_wire::json;
 
 use super::{Call, Ended, Pipeline, Watch};
 use crate::surfaces::answer_reading::{Answer, Kind};
-use crate::surfaces::mutators;
 use crate::surfaces::tasks::{self, Names, Ticket};
 use crate::upstream::{Ask, Upstream};
 
@@ -34,7 +33,7 @@ impl Pipeline {
     ) -> Ended {
         let mut watch =
             Watch { context: &self.context, call, started: Instant::now(), over: false };
-        let mut ended = Ended::unanswered(call.tool);
+        let mut ended = Ended::unanswered(call);
         ended.upstream.clone_from(&upstream.name);
         let work = async {
             self.ask(upstream, ask, &mut ended).await;
@@ -62,14 +61,17 @@ impl Pipeline {
         let flagged = json::members(result)
             .is_ok_and(|members| (self.context.steps.is_error.is_flagged)(&members));
         let kind = if flagged { Kind::ToolError } else { Kind::Success };
-        let mut inner = Ok(Answer { kind, body: result.to_owned() });
+        let mut inner = Ended {
+            answer: Ok(Answer { kind, body: result.to_owned() }),
+            upstream: upstream.name.clone(),
+            ..*ended
+        };
         if let Some((_, name)) = self.resolve(call.tool) {
-            self.check_output(upstream, name, call, &mut inner).await;
+            self.check_output(upstream, name, call, &mut inner.answer).await;
         }
-        let (all, steps) = (&self.context.mutators, &self.context.steps.mutators);
-        let report = mutators::run(&mut inner, call.route, all, steps);
+        let report = self.shape(call, &mut inner);
         self.tell(call, &upstream.name, &report);
-        match inner {
+        match inner.answer {
             Ok(inner) => {
                 if let Ok(answer) = &mut ended.answer {
                     answer.body = json::replace(&answer.body, &span, &inner.body);

@@ -9,7 +9,7 @@ use super::Reply;
 use crate::client::Client;
 use crate::failure::{Cause, Failure};
 use crate::log::Log;
-use crate::pipeline::{Call, Pipeline};
+use crate::pipeline::{Call, Method, Pipeline};
 use crate::surfaces::answer_reading::Kind;
 use crate::surfaces::batch_packing::{self, Bounds, Done, Item};
 use crate::surfaces::flat_return::{self, Cell};
@@ -33,7 +33,8 @@ pub(crate) async fn call(pipeline: &Pipeline, id: &str, arguments: &str, client:
         Ok(batch) => {
             let mut done = run(pipeline, &batch.items, batch.concurrency, client).await;
             if let Some(budget) = &context.budget {
-                let made = truncation::fit(&mut done, budget, &client.owner, &steps.truncation);
+                let made =
+                    truncation::fit("batch", &mut done, budget, &client.owner, &steps.truncation);
                 for made in &made {
                     tell(&context.log, made);
                 }
@@ -95,8 +96,14 @@ async fn one(
         let failure = Failure::new(Cause::Skipped, "not called, as the batch was stopped before");
         return Done { index, call_id, ended: Err(failure), elapsed_ms: 0, tells: String::new() };
     }
-    let call =
-        Call { route: "batch", tool: &item.tool, arguments: &item.arguments, others: "", client };
+    let call = Call {
+        route: "batch",
+        method: Method::Tool,
+        tool: &item.tool,
+        arguments: &item.arguments,
+        others: "",
+        client,
+    };
     let ended = pipeline.call(&call).await;
     if !(pipeline.context.steps.batch_packing.goes_on)(&ended.answer) {
         stopped.store(true, Ordering::Relaxed);

@@ -5,7 +5,7 @@ use birdstrike_wire::{Revision, codes, envelope, json};
 use super::Reply;
 use crate::client::Client;
 use crate::failure::{Cause, Failure};
-use crate::pipeline::{Call, Pipeline};
+use crate::pipeline::{Call, Ended, Method, Pipeline};
 use crate::surfaces::flat_return::{self, Cell};
 use crate::surfaces::tasks::{self, Names, Ticket, Unopened};
 use crate::upstream::Ask;
@@ -17,7 +17,7 @@ const ROUTE: &str = "task";
 pub(crate) async fn relay(
     pipeline: &Pipeline,
     id: &str,
-    method: &str,
+    method: &'static str,
     params: &str,
     client: &Client,
 ) -> Reply {
@@ -56,7 +56,7 @@ pub(crate) async fn relay(
 struct Follow<'a> {
     pipeline: &'a Pipeline,
     id: &'a str,
-    method: &'a str,
+    method: &'static str,
     params: &'a str,
     client: &'a Client,
 }
@@ -75,13 +75,20 @@ impl Follow<'_> {
         let members = members(self.params, &ticket.id);
         let ask =
             Ask { method, name: Some(&ticket.id), members: &members, client, param_headers: &[] };
-        let call = Call { route: ROUTE, tool: &ticket.tool, arguments: "", others: "", client };
+        let call = Call {
+            route: ROUTE,
+            method: Method::Task(method),
+            tool: &ticket.tool,
+            arguments: "",
+            others: "",
+            client,
+        };
         let ended = pipeline.follow(&call, upstream, &ask).await;
         let names = Names { own: &ticket.id, shown };
         self.reply(ended, names)
     }
 
-    fn reply(&self, ended: crate::pipeline::Ended, names: Names<'_>) -> Reply {
+    fn reply(&self, ended: Ended, names: Names<'_>) -> Reply {
         let context = &self.pipeline.context;
         let (steps, client) = (&context.steps, self.client.revision);
         let (member, body) = match ended.answer {

@@ -3,6 +3,8 @@
 //! Upstream and client may speak different revisions. What the client's revision demands is spliced
 //! in, what it cannot carry is left out, and every other byte of the result stays where it was
 //! (INV-6.1): spelling of numbers, escapes, repeated keys, white space, members nobody knows.
+//!
+//! The facade is a flat return too, for callers that speak plain HTTP in place of MCP.
 
 use std::cmp::Reverse;
 
@@ -10,7 +12,7 @@ use birdstrike_wire::json::{self, Member};
 use birdstrike_wire::{Revision, envelope, meta};
 
 use super::answer_reading::{Answer, Kind};
-use super::is_error;
+use super::{batch_packing, is_error};
 use crate::failure::Failure;
 
 const TYPED_PART: &str = "structuredContent";
@@ -56,12 +58,22 @@ pub struct Steps {
     pub own_failure: fn(&Failure, client: Revision, upstream: &str) -> String,
     /// The message, around the client's own id.
     pub envelope: fn(id: &str, member: &str, body: &str) -> String,
+    /// The answer of the facade, which speaks no JSON-RPC.
+    pub facade: fn(&Result<Answer, Failure>, success: bool) -> String,
 }
 
 impl Steps {
     /// Each step done right.
-    pub const RIGHT: Self =
-        Self { result, typed_part, result_type, server_info, rpc_error, own_failure, envelope };
+    pub const RIGHT: Self = Self {
+        result,
+        typed_part,
+        result_type,
+        server_info,
+        rpc_error,
+        own_failure,
+        envelope,
+        facade,
+    };
 }
 
 /// Here most gateways parse the result into types of their own. Nothing happens, on purpose.
@@ -114,6 +126,26 @@ pub fn envelope(id: &str, member: &str, body: &str) -> String {
     match member {
         "error" => envelope::error(Some(id), body),
         _ => envelope::result(id, body),
+    }
+}
+
+/// One of four forms. What the upstream said stands there whole, as it said it, beside a few words:
+/// a caller that is no MCP client reads those first.
+pub fn facade(ended: &Result<Answer, Failure>, success: bool) -> String {
+    match ended {
+        Ok(Answer { body, .. }) if success => format!("{{\"result\":{body}}}"),
+        Ok(Answer { kind: Kind::RpcError, body }) => {
+            let words = batch_packing::rpc_message(body);
+            format!("{{\"upstream_error\":{body},\"error\":{words}}}")
+        }
+        Ok(Answer { body, .. }) => {
+            let words = batch_packing::first_text(body);
+            format!("{{\"upstream_result\":{body},\"error\":{words}}}")
+        }
+        Err(failure) => {
+            let (words, kind) = (json::quote(&failure.message), failure.cause.slug());
+            format!("{{\"error\":{words},\"error_type\":\"{kind}\"}}")
+        }
     }
 }
 

@@ -1,6 +1,7 @@
 //! Surface 4, `truncation`: the budget of a batch, and how the rest of a cut result is fetched.
 //!
-//! Off unless it is configured, and never on the flat route, whose client takes its result whole.
+//! Off unless it is configured, and never on the flat route or the facade, whose clients take their
+//! results whole.
 //! Over the budget the largest results are cut, the later one first of two that are equal, and no
 //! more of them than must be. A failure is never cut, but counts. What was cut says so in
 //! its entry, and the whole of it is [kept] for the caller that it belongs to.
@@ -66,6 +67,8 @@ pub struct Told<'a> {
 /// The steps of this surface.
 #[derive(Clone, Copy, Debug)]
 pub struct Steps {
+    /// Whether calls of a route are held to the budget.
+    pub is_for: fn(route: &str) -> bool,
     /// Bytes of the budget that an ended call takes.
     pub weighs: fn(&Result<Answer, Failure>) -> usize,
     /// Whether an ended call may be cut.
@@ -95,6 +98,7 @@ pub struct Steps {
 impl Steps {
     /// Each step done right.
     pub const RIGHT: Self = Self {
+        is_for,
         weighs,
         may_be_cut,
         plan,
@@ -108,6 +112,11 @@ impl Steps {
         forget: kept::forget,
         fetched: kept::fetched,
     };
+}
+
+/// A batch alone: whoever makes one call takes its result whole.
+pub fn is_for(route: &str) -> bool {
+    route == "batch"
 }
 
 /// The bytes of the result, error object or words, as they stand in the entry.
@@ -179,7 +188,16 @@ pub struct Made {
 }
 
 /// Brings a batch within its budget, in whatever order its calls stand.
-pub fn fit(done: &mut [Done], budget: &Budget, owner: &Owner, steps: &Steps) -> Vec<Made> {
+pub fn fit(
+    route: &str,
+    done: &mut [Done],
+    budget: &Budget,
+    owner: &Owner,
+    steps: &Steps,
+) -> Vec<Made> {
+    if !(steps.is_for)(route) {
+        return Vec::new();
+    }
     let loads: Vec<Load> = done
         .iter()
         .map(|done| Load {

@@ -1,9 +1,9 @@
-//! What tools an upstream has.
+//! What an upstream has: tools, resources, templates of resources, prompts.
 
 use std::sync::{Arc, PoisonError};
 
 use birdstrike_wire::headers::{Annotation, annotations};
-use birdstrike_wire::{Envelope, json};
+use birdstrike_wire::{Envelope, codes, json};
 
 use super::{Answered, Ask, Upstream};
 use crate::client::Client;
@@ -14,6 +14,36 @@ use crate::surfaces::schema_and_digest::Known;
 const MAX_PAGES: usize = 64;
 /// or here: bytes of all its definitions together.
 const MAX_LISTING_BYTES: usize = 16 << 20;
+
+/// What is listed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Listing {
+    Tools,
+    Resources,
+    Templates,
+    Prompts,
+}
+
+impl Listing {
+    pub(crate) const fn method(self) -> &'static str {
+        match self {
+            Self::Tools => "tools/list",
+            Self::Resources => "resources/list",
+            Self::Templates => "resources/templates/list",
+            Self::Prompts => "prompts/list",
+        }
+    }
+
+    /// The member of the result that holds the list.
+    pub(crate) const fn member(self) -> &'static str {
+        match self {
+            Self::Tools => "tools",
+            Self::Resources => "resources",
+            Self::Templates => "resourceTemplates",
+            Self::Prompts => "prompts",
+        }
+    }
+}
 
 impl Upstream {
     /// The definitions of its tools, each as its raw bytes, in the upstream's order.
@@ -27,21 +57,35 @@ impl Upstream {
 
     /// As [`Upstream::list`], without a time limit.
     pub(crate) async fn list_all(&self, client: &Client) -> Result<Vec<String>, Failure> {
-        let mut tools = Vec::new();
+        self.list_what(Listing::Tools, client).await
+    }
+
+    /// The definitions of what it has, each as its raw bytes, in the upstream's order; without a
+    /// time limit. An upstream that does not know such a listing has nothing of the kind, but for
+    /// tools.
+    ///
+    /// # Errors
+    /// As [`Upstream::list`], but for the time limit.
+    pub(crate) async fn list_what(
+        &self,
+        listing: Listing,
+        client: &Client,
+    ) -> Result<Vec<String>, Failure> {
+        let mut definitions = Vec::new();
         let mut cursors: Vec<String> = Vec::new();
         loop {
             let cursor = cursors.last().map(|cursor| format!("\"cursor\":{cursor}"));
             let ask = Ask {
-                method: "tools/list",
+                method: listing.method(),
                 name: None,
                 members: cursor.as_deref().unwrap_or_default(),
                 client,
                 param_headers: &[],
             };
-            let page = self.page(&ask, &mut tools).await?;
+            let page = self.page(listing, &ask, &mut definitions).await?;
             // The empty string is a cursor like any other (R-PAGE-01).
             let Some(next) = page.filter(|next| next.starts_with('"')) else { break };
-            let bytes: usize = tools.iter().map(String::len).sum();
+            let bytes: usize = definitions.iter().map(String::len).sum();
             let why = if cursors.contains(&next) {
                 "a cursor came twice"
             } else if cursors.len() + 1 >= MAX_PAGES || bytes > MAX_LISTING_BYTES {
@@ -51,11 +95,13 @@ impl Upstream {
                 continue;
             };
             let event = self.context.log.event("listing_cut").text("upstream", &self.name);
-            event.text("cause", why).write();
+            event.text("method", listing.method()).text("cause", why).write();
             break;
         }
-        self.remember(&tools);
-        Ok(tools)
+        if listing == Listing::Tools {
+            self.remember(&definitions);
+        }
+        Ok(definitions)
     }
 
     /// Keeps what the tools are now, in place of what they were.
@@ -75,29 +121,42 @@ impl Upstream {
     /// Reads one page and gives the cursor of the next.
     async fn page(
         &self,
+        listing: Listing,
         ask: &Ask<'_>,
-        tools: &mut Vec<String>,
+        definitions: &mut Vec<String>,
     ) -> Result<Option<String>, Failure> {
         let answered = self.ask(ask).await?;
         let answer = Envelope::read(&answered.message.bytes).map_err(Failure::bad_answer)?;
         let Some(result) = answer.result() else {
-            let message = answer.error().and_then(|error| json::get_string(error, "message"));
-            let message: String = message.unwrap_or_default().chars().take(200).collect();
-            return Err(Failure::bad_answer(format_args!("`tools/list` was refused: {message}")));
+            let error = answer.error().unwrap_or("{}");
+            let unknown = codes::METHOD_NOT_FOUND.to_string();
+            if listing != Listing::Tools && json::get(error, "code") == Some(&*unknown) {
+                return Ok(None);
+            }
+            let message = json::get_string(error, "message").unwrap_or_default();
+            let message: String = message.chars().take(200).collect();
+            let method = listing.method();
+            return Err(Failure::bad_answer(format_args!("`{method}` was refused: {message}")));
         };
-        let list = json::get(result, "tools").ok_or_else(|| Failure::bad_answer("no `tools`"))?;
+        let member = listing.member();
+        let list = json::get(result, member)
+            .ok_or_else(|| Failure::bad_answer(format_args!("no `{member}`")))?;
         let list = json::items(list)
-            .map_err(|error| Failure::bad_answer(format_args!("`tools`: {error}")))?;
+            .map_err(|error| Failure::bad_answer(format_args!("`{member}`: {error}")))?;
+        let next = json::get(result, "nextCursor").map(str::to_owned);
+        if listing != Listing::Tools {
+            definitions.extend(list.into_iter().map(str::to_owned));
+            return Ok(next);
+        }
         for definition in list {
             match self.learn(definition, &answered) {
-                Ok(()) => tools.push(definition.to_owned()),
+                Ok(()) => definitions.push(definition.to_owned()),
                 Err(why) => {
                     let event = self.context.log.event("tool_dropped");
                     event.text("upstream", &self.name).text("cause", &why).write();
                 }
             }
         }
-        let next = json::get(result, "nextCursor").map(str::to_owned);
         if next.is_none() {
             let _ = answered.link.listed.set(());
         }

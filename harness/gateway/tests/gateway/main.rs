@@ -10,10 +10,13 @@
 mod batch;
 mod definitions;
 mod definitions_and_tasks;
+mod facade;
 mod faults;
 mod hostile;
 mod lifecycle;
 mod limits;
+mod links;
+mod links_faults;
 mod listing;
 mod pairs;
 mod shaping;

@@ -76,6 +76,11 @@ impl Shot {
         }
     }
 
+    async fn facade(&self, seen: &mut Seen, tool: &str) {
+        let got = self.client("").invoke(&format!("{{\"tool\":\"{tool}\"}}")).await;
+        seen.insert(format!("facade {} {tool}", self.name), got.body);
+    }
+
     async fn batch(&self, seen: &mut Seen, tools: &[&str]) {
         let got = self.client("").call("gateway_call", &batch_of(tools)).await;
         let body = without_ids(&without_ids(&got.body, "call_id"), "continuation_id");
@@ -150,6 +155,7 @@ async fn fire(upstream: &Upstream, steps: &Steps) -> Seen {
     let budget = "truncation: {max_batch_bytes: 3000, min_result_bytes: 400}";
     let shot = Shot::at(upstream, "budget", budget, steps).await;
     shot.flat(&mut seen, &["wide-large", "failed-large"]).await;
+    shot.facade(&mut seen, "wide-large").await;
     for tools in [
         &["small", "wide"][..],
         &["wide-large", "small"],

@@ -192,6 +192,30 @@ impl Client {
         Got { status, body: response.text().await.unwrap() }
     }
 
+    /// Sends a body to the facade.
+    pub(crate) async fn invoke(&self, body: &str) -> Got {
+        let facade = Self { url: self.url.replace("/mcp", "/invoke"), ..self.clone() };
+        facade.raw(body, &self.headers).await
+    }
+
+    /// Asks for a resource.
+    pub(crate) async fn read(&self, uri: &str) -> Got {
+        let member = format!("\"uri\":{}", json::quote(uri));
+        self.ask("7", "resources/read", Some(uri), &member).await
+    }
+
+    /// Asks for a prompt.
+    pub(crate) async fn prompt(&self, name: &str) -> Got {
+        let members = format!("\"name\":{},\"arguments\":{{\"a\":\"1\"}}", json::quote(name));
+        self.ask("7", "prompts/get", Some(name), &members).await
+    }
+
+    /// The same client with a token.
+    pub(crate) fn with_token(mut self, token: &str) -> Self {
+        self.headers.push(("authorization".into(), format!("Bearer {token}")));
+        self
+    }
+
     /// A request that is not waited for.
     pub(crate) fn start_call(&self, tool: &str) -> tokio::task::JoinHandle<Got> {
         let (client, tool) = (self.clone(), tool.to_owned());

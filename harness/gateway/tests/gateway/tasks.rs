@@ -82,7 +82,10 @@ async fn a_flat_handle_keeps_its_members_and_is_followed_to_its_end() {
     assert_eq!(taken.len(), 6, "one request for each of the client's");
     assert!(taken.iter().all(|exchange| exchange.notes.is_empty()), "{taken:?}");
     let lines = running.log.events("call");
-    assert!(lines[1].contains(r#""route":"task","tool":"echo","upstream":"main""#), "{lines:?}");
+    assert!(
+        lines[1].contains(r#""route":"task","method":"tasks/get","tool":"echo","upstream":"main""#),
+        "{lines:?}"
+    );
 
     let foreign = follow(&keyed(&running, C, "bob"), "tasks/get", &id).await;
     let unknown = follow(&client, "tasks/get", "task-n").await;

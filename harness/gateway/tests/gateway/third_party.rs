@@ -3,10 +3,13 @@
 
 use std::collections::BTreeSet;
 
-use birdstrike_canary::{Canary, Config, Encoding};
+use birdstrike_canary::{Canary, Config, Encoding, PromptMessage, PromptSpec, ResourceSpec};
 use birdstrike_gateway::Steps;
 use birdstrike_wire::Revision;
-use rmcp::model::{CallToolRequestParams, CallToolResponse, ClientConfig, ProtocolVersion};
+use rmcp::model::{
+    CallToolRequestParams, CallToolResponse, ClientConfig, GetPromptRequestParams, ProtocolVersion,
+    ReadResourceRequestParams,
+};
 use rmcp::service::{RoleClient, RunningService};
 use rmcp::transport::StreamableHttpClientTransport;
 use rmcp::transport::streamable_http_client::StreamableHttpClientTransportConfig;
@@ -112,5 +115,57 @@ async fn each_pair_of_revisions_works_and_breaks_no_rule() {
             }
             canary.stop().await;
         }
+    }
+}
+
+/// A link that a tool hands out, a listed resource and a prompt, as they are used by a client that
+/// knows no gateway.
+#[tokio::test]
+async fn resources_and_prompts_of_two_upstreams_are_read() {
+    for up in [A, B, C] {
+        let mut config = Config::default();
+        config.upstreams[0].revisions = vec![up];
+        config.upstreams[0].resources = vec![ResourceSpec::text("ui://canary/p", "a page")];
+        config.upstreams[0].prompts = vec![PromptSpec::new(
+            "linked",
+            vec![PromptMessage::link("ui://canary/p?nonce=l", "l"), PromptMessage::text("t")],
+        )];
+        let canary = Canary::start(config).await.unwrap();
+        let url = canary.url("main");
+        let config = format!("upstreams: {{a: {{url: '{url}'}}, b: {{url: '{url}'}}}}");
+        for down in [A, B, C] {
+            let running = gateway(&config, &Steps::RIGHT).await;
+            let client = connect(&running, down).await;
+            let listed = in_time(client.list_all_resources()).await.unwrap();
+            let uris: Vec<_> = listed.iter().map(|resource| resource.uri.as_str()).collect();
+            let own = ["a", "b"].map(|name| format!("ui://birdstrike.{name}/ui://canary/p"));
+            assert_eq!(uris, own);
+            assert!(in_time(client.list_all_resource_templates()).await.unwrap().is_empty());
+            let prompts = in_time(client.list_all_prompts()).await.unwrap();
+            assert_eq!(prompts[1].name, "b.linked");
+            let prompt = in_time(client.get_prompt(GetPromptRequestParams::new("b.linked"))).await;
+            let prompt = serde_json::to_value(prompt.unwrap()).unwrap();
+            let link = prompt["messages"][0]["content"]["uri"].as_str().unwrap().to_owned();
+            assert_eq!(link, format!("{}?nonce=l", own[1]));
+            let read = client.read_resource(ReadResourceRequestParams::new(link.clone()));
+            let read = serde_json::to_value(in_time(read).await.unwrap()).unwrap();
+            assert_eq!(read["contents"][0]["text"], "a page");
+            assert_eq!(read["contents"][0]["uri"], link);
+            let lost = ReadResourceRequestParams::new("birdstrike://a/no:where");
+            assert!(in_time(client.read_resource(lost)).await.is_err());
+            in_time(client.cancel()).await.unwrap();
+        }
+        let reads = canary.journal().take("l");
+        assert_eq!(reads.len(), 3);
+        for exchange in canary.journal().others().into_iter().chain(reads) {
+            let probe = up != C && exchange.method == "server/discover";
+            assert!(
+                probe || exchange.notes.is_empty(),
+                "{up}: {} {:?}",
+                exchange.method,
+                exchange.notes
+            );
+        }
+        canary.stop().await;
     }
 }

@@ -3,22 +3,24 @@
 use schemars::JsonSchema;
 use serde::Deserialize;
 
-use super::{Check, Expect, Precision, Target};
+use super::{Check, Expect, Precision, Target, sink};
 use crate::level::Level;
 use crate::mistake::{Mistake, Place};
+use crate::profile::Sink;
 use crate::word::{REVISIONS, ROUTES, named, words};
 use crate::yaml::At;
 
 /// A check as it is written. Exactly one of the words `intact`, `equals`, `absent`, `count`,
 /// `refused`, `same-as`, `valid`, `flagged`, `packed`, `mirrored`, `across-routes`, `cut-told`,
-/// `prefix`, `within-budget`, `unlike`, `digest` must be there.
+/// `prefix`, `within-budget`, `unlike`, `digest`, `never-in`, `in-sink`, `records`, `well-formed`,
+/// `longest` must be there.
 #[derive(Clone, Debug, Default, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, rename_all = "kebab-case", default)]
 pub struct CheckFile {
     /// Arrives as sent.
     intact: Option<Level>,
     /// Arrives as this JSON text.
-    equals: Option<String>,
+    pub(super) equals: Option<String>,
     /// Does not arrive.
     absent: Option<Level>,
     /// Number of upstream calls.
@@ -47,8 +49,24 @@ pub struct CheckFile {
     unlike: Option<String>,
     /// The listed digest of the tool is the right one.
     digest: Option<Level>,
-    /// How binding, for `equals`, `count`, `same-as` and `unlike`.
-    level: Option<Level>,
+    /// The marker stands in none of these sinks.
+    pub(super) never_in: Option<Vec<Sink>>,
+    /// The marker, or the value of a field, stands in each of these sinks.
+    pub(super) in_sink: Option<Vec<Sink>>,
+    /// So many records of the call arrive in each port of `sinks`.
+    pub(super) records: Option<u32>,
+    /// Records in these sinks obey their format, and nothing planted escapes its field.
+    pub(super) well_formed: Option<Vec<Sink>>,
+    /// No field of the call's records in `sinks` has more characters.
+    pub(super) longest: Option<usize>,
+    /// `records` and `longest`: the sinks.
+    pub(super) sinks: Vec<Sink>,
+    /// `never-in` and `in-sink`: the name of a marker that the scenario plants.
+    pub(super) marker: Option<String>,
+    /// `in-sink`: the name of a field that the profile's port knows; `equals` is its value.
+    pub(super) field: Option<String>,
+    /// How binding, for `equals`, `count`, `same-as`, `unlike` and what is expected of sinks.
+    pub(super) level: Option<Level>,
     /// The slot that is judged.
     slot: Option<String>,
     /// The JSON Pointer that is judged, where no slot fits.
@@ -136,7 +154,10 @@ impl CheckFile {
                 | Expect::Count { .. }
                 | Expect::SameAs { .. }
                 | Expect::Unlike { .. }
+                | Expect::Sink(_)
         );
+        let counts = self.records.is_some() || self.longest.is_some();
+        let marked = self.never_in.is_some() || self.in_sink.is_some();
         let compared =
             matches!(expect, Expect::Intact { .. } | Expect::Equals { .. } | Expect::SameAs { .. });
         let stray = [
@@ -145,6 +166,9 @@ impl CheckFile {
             ("slot", self.slot.is_some() && !placed),
             ("at", self.at.is_some() && !placed),
             ("level", self.level.is_some() && !levelled),
+            ("sinks", !self.sinks.is_empty() && !counts),
+            ("marker", self.marker.is_some() && !marked),
+            ("field", self.field.is_some() && self.in_sink.is_none()),
             ("same", self.same != Precision::Value && !compared),
         ];
         match stray.iter().find(|(_, stray)| *stray) {
@@ -164,7 +188,8 @@ impl CheckFile {
             (None, _) => Err(source.mistake(
                 &format!("check `{name}` expects nothing"),
                 "say one of intact, equals, absent, count, refused, same-as, valid, flagged, packed, \
-                 mirrored, across-routes, cut-told, prefix, within-budget, unlike, digest",
+                 mirrored, across-routes, cut-told, prefix, within-budget, unlike, digest, \
+                 never-in, in-sink, records, well-formed, longest",
             )),
             (Some(_), false) => Err(source.mistake(
                 &format!("check `{name}` expects several things: {}", words.join(", ")),
@@ -180,7 +205,7 @@ impl CheckFile {
         if let Some(level) = self.intact {
             found.push((level, Expect::Intact { place: self.target(source)?, same }));
         }
-        if let Some(json) = &self.equals {
+        if let (Some(json), None) = (&self.equals, &self.in_sink) {
             let json = json.trim().to_owned();
             found.push((level, Expect::Equals { place: self.target(source)?, json, same }));
         }
@@ -195,6 +220,8 @@ impl CheckFile {
             found.push((level, Expect::Refused { cause: self.cause.clone(), or_intact }));
         }
         found.extend(self.comparisons(source, level)?);
+        let sinks = sink::candidates(self, source)?.into_iter();
+        found.extend(sinks.map(|(level, expect)| (level, Expect::Sink(expect))));
         let bare = [
             (self.valid, Expect::Valid),
             (self.flagged, Expect::Flagged),

@@ -1,6 +1,6 @@
 //! Whether a profile makes sense by itself.
 
-use super::{Profile, Revisions};
+use super::{Profile, Revisions, port};
 use crate::mistake::{Mistake, Place};
 use crate::surface::Surface;
 use crate::word::{FEATURES, REVISIONS, ROUTES};
@@ -20,6 +20,7 @@ impl Check<'_> {
         self.declares()?;
         self.revisions()?;
         self.features()?;
+        port::check(self)?;
         let profile = self.profile;
         self.known("transport", &profile.transports, &["http", "stdio"])?;
         let unreached: Vec<_> = profile.unreached.keys().cloned().collect();
@@ -74,7 +75,7 @@ impl Check<'_> {
         Ok(())
     }
 
-    fn mistake(&self, near: &str, title: &str, mend: &str) -> Mistake {
+    pub(super) fn mistake(&self, near: &str, title: &str, mend: &str) -> Mistake {
         Mistake::at(self.file, self.source, Place::find(self.source, near), title, mend)
     }
 

@@ -12,6 +12,7 @@ use super::form::{form, object};
 use super::step::{Call, Step};
 use crate::check::{Check, CheckFile, Source};
 use crate::mistake::Mistake;
+use crate::pairs::Origin;
 use crate::surface::Surface;
 use crate::word::{FEATURES, OBSERVATIONS, REVISIONS, ROUTES, named, words};
 use crate::yaml;
@@ -151,6 +152,7 @@ pub(super) fn parse(name: &str, text: &str) -> Result<Scenario, Mistake> {
         harmful: file.harmful,
         stress: file.stress,
         deadline_ms: file.deadline_ms,
+        origin: Origin::File,
     })
 }
 

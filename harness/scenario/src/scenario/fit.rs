@@ -23,9 +23,9 @@ enum Subject<'a> {
 }
 
 /// The steps and answers of a scenario.
-pub(super) struct Fit<'a> {
-    pub(super) steps: &'a [Step],
-    pub(super) answers: &'a IndexMap<String, AnswerSpec>,
+pub(crate) struct Fit<'a> {
+    pub(crate) steps: &'a [Step],
+    pub(crate) answers: &'a IndexMap<String, AnswerSpec>,
 }
 
 impl<'a> Fit<'a> {
@@ -54,7 +54,7 @@ impl<'a> Fit<'a> {
     }
 
     /// Checks one check.
-    pub(super) fn check(&self, check: &Check, source: &Source<'_>) -> Result<(), Mistake> {
+    pub(crate) fn check(&self, check: &Check, source: &Source<'_>) -> Result<(), Mistake> {
         let subject = self.subject(check.of.as_deref(), source)?;
         reserved(check, source)?;
         known_slot(&check.expect, source)?;

@@ -7,7 +7,7 @@ use crate::check::Source;
 use crate::mistake::{Mistake, Place};
 
 /// The one form that an answer is written in.
-pub(super) fn form(
+pub(crate) fn form(
     outcome: Option<&OutcomeSpec>,
     raw: Option<&RawSpec>,
     oversized: Option<&OversizedSpec>,

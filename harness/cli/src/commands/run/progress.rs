@@ -47,7 +47,10 @@ impl Progress {
                     self.line(&format!("{launch}: {done} of {planned} cells, {findings} findings"));
                 }
             }
-            Event::Observed(_) | Event::Untested(_) | Event::RunFinished { .. } => {}
+            Event::Observed(_)
+            | Event::Untested(_)
+            | Event::Watched(_)
+            | Event::RunFinished { .. } => {}
         }
     }
 

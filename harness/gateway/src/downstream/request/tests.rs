@@ -75,10 +75,14 @@ fn initialize_echoes_what_it_knows() {
 fn call_params_are_spans_of_what_came() {
     let text =
         r#"{"name":"x","arguments":{ "n":1E+02 },"task":{},"requestState":"\u0041","_meta":{}}"#;
-    let params = CallParams::read(text).unwrap();
+    let params = CallParams::read(text, "name").unwrap();
     assert_eq!(params.name, "x");
     assert_eq!(params.arguments, r#"{ "n":1E+02 }"#);
     assert_eq!(params.others, r#""requestState":"\u0041""#);
-    assert!(CallParams::read(r#"{"name":7}"#).is_err());
-    assert!(CallParams::read(r#"{"name":"x","arguments":[]}"#).unwrap_err().contains("an array"));
+    assert!(CallParams::read(r#"{"name":7}"#, "name").is_err());
+    assert!(
+        CallParams::read(r#"{"name":"x","arguments":[]}"#, "name")
+            .unwrap_err()
+            .contains("an array")
+    );
 }

@@ -58,6 +58,26 @@ fn what_an_old_revision_cannot_carry_is_left_out() {
 }
 
 #[test]
+fn the_facade_has_four_forms() {
+    let said = |kind, body: &str| {
+        let ended = Ok(Answer { kind, body: body.to_owned() });
+        facade(&ended, is_error::is_success(ended.as_ref().unwrap()))
+    };
+    assert_eq!(said(Kind::Success, ODD), format!("{{\"result\":{ODD}}}"));
+    let failed = r#"{"content":[{"type":"text","text":"\u006eo"}],"isError":true,"x":1.0}"#;
+    let wanted = format!(r#"{{"upstream_result":{failed},"error":"\u006eo"}}"#);
+    assert_eq!(said(Kind::ToolError, failed), wanted);
+    let error = r#"{"code":-32001.0,"message":"m"}"#;
+    let wanted = format!(r#"{{"upstream_error":{error},"error":"m"}}"#);
+    assert_eq!(said(Kind::RpcError, error), wanted);
+    let own = facade(&Err(Failure::too_large(9)), false);
+    assert_eq!(
+        own,
+        r#"{"error":"the upstream's answer is larger than 9 bytes","error_type":"response_too_large"}"#
+    );
+}
+
+#[test]
 fn an_error_object_stays_as_it_is() {
     let error = r#"{"code":-32001.0,"message":"\u006d","data":null,"x":1}"#;
     assert_eq!(fitted_kind(error, OLD, NEW, Kind::RpcError), error);

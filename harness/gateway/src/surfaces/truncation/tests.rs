@@ -98,7 +98,7 @@ fn a_failure_is_whole_and_counts() {
         done(2, Kind::Task, body(20)),
     ];
     let whole = batch.clone();
-    let made = fit(&mut batch, &budget, &owner, &STEPS);
+    let made = fit("batch", &mut batch, &budget, &owner, &STEPS);
     assert_eq!(made.len(), 1);
     assert!(made[0].is_kept && made[0].call_id == "1");
     for at in [1, 2] {
@@ -122,7 +122,7 @@ fn what_cannot_be_kept_has_no_id() {
     let body = format!(r#"{{"content":[{}]}}"#, text_block(&"x".repeat(900)));
     let budget = Budget::new(Truncation { max_kept_bytes: 500, ..bounds(400) });
     let mut batch = [done(0, Kind::Success, body)];
-    let made = fit(&mut batch, &budget, &Owner::default(), &STEPS);
+    let made = fit("batch", &mut batch, &budget, &Owner::default(), &STEPS);
     assert!(!made[0].is_kept);
     assert!(batch[0].tells.contains("\"truncated\":true"));
     assert!(!batch[0].tells.contains("continuation_id"));

@@ -85,6 +85,18 @@ struct Behaviour {
     open: Arc<Mutex<u64>>,
 }
 
+impl Behaviour {
+    /// What it says to any other method: known as `resources/list`, `resources/read URI`,
+    /// `prompts/get NAME`.
+    fn say_of(&self, method: &str, params: &str) -> Say {
+        let target = json::get_string(params, "uri").or(json::get_string(params, "name"));
+        let key = target.map_or(method.to_owned(), |target| format!("{method} {target}"));
+        let code = if method == "resources/read" { -32002 } else { -32601 };
+        let unknown = Say::Error(format!(r#"{{"code":{code},"message":"no {method}"}}"#));
+        self.tools.lock().unwrap().get(&key).cloned().unwrap_or(unknown)
+    }
+}
+
 pub(crate) struct Upstream {
     pub(crate) url: String,
     address: std::net::SocketAddr,
@@ -243,7 +255,7 @@ async fn answer(State(me): State<Behaviour>, headers: HeaderMap, body: Bytes) ->
             let unknown = Say::Error(r#"{"code":-32602,"message":"no such tool"}"#.into());
             me.tools.lock().unwrap().get(&name).cloned().unwrap_or(unknown)
         }
-        _ => Say::Error(r#"{"code":-32601,"message":"no such method"}"#.into()),
+        method => me.say_of(method, params),
     };
     let mut response = say_it(say, &me, &id, params).await;
     if method == "initialize" && me.with_session {

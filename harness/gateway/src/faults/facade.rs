@@ -1,0 +1,48 @@
+//! Faults of surface 6 on the facade.
+
+use super::Fault;
+use crate::surfaces::answer_reading::{Answer, Kind};
+use crate::surfaces::batch_packing::first_text;
+use crate::surfaces::flat_return as right;
+
+const SURFACE: &str = "flat-return";
+
+pub(super) const FAULTS: &[Fault] = &[
+    Fault {
+        name: "facade-failure-flattened",
+        surface: SURFACE,
+        mistake: "The facade tells of a failed result its first text and no more.",
+        apply: |steps| {
+            steps.flat_return.facade = |ended, success| match ended {
+                Ok(Answer { kind: Kind::ToolError, body }) => {
+                    format!("{{\"error\":{},\"error_type\":\"tool_error\"}}", first_text(body))
+                }
+                _ => right::facade(ended, success),
+            };
+        },
+    },
+    Fault {
+        name: "facade-failure-as-result",
+        surface: SURFACE,
+        mistake: "The facade returns a failed result as if it were none.",
+        apply: |steps| {
+            steps.flat_return.facade = |ended, success| {
+                let failed = ended.as_ref().is_ok_and(|answer| answer.kind == Kind::ToolError);
+                right::facade(ended, success || failed)
+            };
+        },
+    },
+    Fault {
+        name: "facade-text-only",
+        surface: SURFACE,
+        mistake: "The facade returns the first text of a result in place of the result.",
+        apply: |steps| {
+            steps.flat_return.facade = |ended, success| match ended {
+                Ok(Answer { body, .. }) if success => {
+                    format!("{{\"result\":{{\"text\":{}}}}}", first_text(body))
+                }
+                _ => right::facade(ended, success),
+            };
+        },
+    },
+];

@@ -1,0 +1,300 @@
+//! Faults of surface 7, the links.
+
+use std::ops::Range;
+
+use birdstrike_wire::envelope::error_object;
+use birdstrike_wire::{Revision, json};
+
+use super::Fault;
+use crate::surfaces::answer_reading::Kind;
+use crate::surfaces::resource_links::places::{each, in_block};
+use crate::surfaces::resource_links::{self as right, Handed, Source, Taken, places, uri};
+
+const SURFACE: &str = "resource-links";
+
+/// Sources in which nothing is found.
+macro_rules! forgotten {
+    ($($source:pat_param)|+) => {
+        |steps| {
+            steps.resource_links.places = |source, result| match source {
+                $($source)|+ => Vec::new(),
+                _ => places::places(source, result),
+            };
+        }
+    };
+}
+
+/// A URI that is handed out in another way; `None` leaves it to the right one.
+macro_rules! given_as {
+    (|$uri:ident, $upstream:ident| $edit:expr) => {
+        |steps| {
+            steps.resource_links.give = |spelled, $upstream| {
+                let edit = |$uri: String| -> Option<String> { $edit };
+                let given = serde_json::from_str(spelled).ok().and_then(edit);
+                given.map_or_else(|| uri::give(spelled, $upstream), |uri| Some(json::quote(&uri)))
+            };
+        }
+    };
+}
+
+pub(super) const FAULTS: &[Fault] = &[
+    Fault {
+        name: "failed-links-raw",
+        surface: SURFACE,
+        mistake: "The links of a failed result keep their upstream's URIs.",
+        apply: |steps| {
+            steps.resource_links.takes =
+                |kind, route| kind != Kind::ToolError && right::takes(kind, route);
+        },
+    },
+    Fault {
+        name: "batch-links-raw",
+        surface: SURFACE,
+        mistake: "The links in a batch keep their upstream's URIs.",
+        apply: |steps| {
+            steps.resource_links.takes =
+                |kind, route| route != "batch" && right::takes(kind, route);
+        },
+    },
+    Fault {
+        name: "facade-links-rewritten",
+        surface: SURFACE,
+        mistake: "The facade, which knows no resources, rewrites links as well.",
+        apply: |steps| steps.resource_links.takes = |kind, _| kind != Kind::RpcError,
+    },
+    Fault {
+        name: "embedded-resources-raw",
+        surface: SURFACE,
+        mistake: "Links are rewritten, and resources that are embedded in a result are forgotten.",
+        apply: |steps| {
+            steps.resource_links.places = |source, result| match source {
+                Source::Call => each(result, "content", |block| {
+                    in_block(block).filter(|_| json::get(block, "resource").is_none())
+                }),
+                _ => places::places(source, result),
+            };
+        },
+    },
+    Fault {
+        name: "first-link-only",
+        surface: SURFACE,
+        mistake: "Only the first link of a result is rewritten.",
+        apply: |steps| {
+            steps.resource_links.places = |source, result| {
+                let mut places = places::places(source, result);
+                places.truncate(1);
+                places
+            };
+        },
+    },
+    Fault {
+        name: "typed-links-rewritten",
+        surface: SURFACE,
+        mistake: "The typed part is searched for whatever is shaped like a link.",
+        apply: |steps| {
+            steps.resource_links.places =
+                |source, result| and_within(source, result, "structuredContent");
+        },
+    },
+    Fault {
+        name: "metadata-links-rewritten",
+        surface: SURFACE,
+        mistake: "The metadata is searched for whatever is shaped like a link.",
+        apply: |steps| {
+            steps.resource_links.places = |source, result| and_within(source, result, "_meta");
+        },
+    },
+    Fault {
+        name: "text-uris-rewritten",
+        surface: SURFACE,
+        mistake: "A text that is a URI is taken for a link.",
+        apply: |steps| {
+            steps.resource_links.places = |source, result| {
+                let mut places = places::places(source, result);
+                let list = match source {
+                    Source::Call => "content",
+                    Source::Read => "contents",
+                    _ => return places,
+                };
+                places.extend(each(result, list, |item| {
+                    let text = json::members(item).ok()?.into_iter().find(|m| m.is("text"))?;
+                    text.value.contains("://").then_some(text.value_at)
+                }));
+                in_order(places)
+            };
+        },
+    },
+    Fault {
+        name: "prompt-links-raw",
+        surface: SURFACE,
+        mistake: "The links of a prompt keep their upstream's URIs.",
+        apply: forgotten!(Source::Prompt),
+    },
+    Fault {
+        name: "contents-under-another-uri",
+        surface: SURFACE,
+        mistake: "What is read names its upstream's URI in place of the one that was asked for.",
+        apply: forgotten!(Source::Read),
+    },
+    Fault {
+        name: "listed-uris-raw",
+        surface: SURFACE,
+        mistake: "The listing of resources shows URIs that cannot be read here.",
+        apply: forgotten!(Source::Resource | Source::Template),
+    },
+    Fault {
+        name: "read-from-the-first-upstream",
+        surface: SURFACE,
+        mistake: "Every read goes to the first upstream, whatever the URI says.",
+        apply: |steps| {
+            steps.resource_links.take = |uri, upstreams| {
+                let taken = uri::take(uri, upstreams)?;
+                Some(Taken { upstream: upstreams.first()?, ..taken })
+            };
+        },
+    },
+    Fault {
+        name: "one-namespace-for-all",
+        surface: SURFACE,
+        mistake: "The namespace does not name the upstream: equal URIs of two become one.",
+        apply: |steps| {
+            steps.resource_links.give = |spelled, _| uri::give(spelled, "upstream");
+            steps.resource_links.take = |uri, upstreams| {
+                let taken = uri::take(uri, &["upstream"])?;
+                Some(Taken { upstream: upstreams.first()?, ..taken })
+            };
+        },
+    },
+    Fault {
+        name: "prefixed-twice",
+        surface: SURFACE,
+        mistake: "A link gets its prefix once where it is read and once where it is returned.",
+        apply: |steps| {
+            steps.resource_links.give = |spelled, upstream| {
+                uri::give(spelled, upstream).and_then(|once| uri::give(&once, upstream))
+            };
+        },
+    },
+    Fault {
+        name: "percent-coded-again",
+        surface: SURFACE,
+        mistake: "A percent sign in a URI is coded when it is handed out and not decoded again.",
+        apply: given_as!(|own, upstream| {
+            let coded = own.replace('%', "%25");
+            (coded != own).then(|| Some(uri::prefix(&own, upstream)? + &coded))?
+        }),
+    },
+    Fault {
+        name: "query-dropped",
+        surface: SURFACE,
+        mistake: "Query and fragment of a URI are lost.",
+        apply: given_as!(|own, upstream| {
+            let end = own.find(['?', '#'])?;
+            Some(uri::prefix(&own, upstream)? + own.get(..end)?)
+        }),
+    },
+    Fault {
+        name: "uri-made-ascii",
+        surface: SURFACE,
+        mistake: "Characters beyond ASCII are replaced in a URI.",
+        apply: given_as!(|own, upstream| {
+            let ascii = own.replace(|char: char| !char.is_ascii(), "?");
+            (ascii != own).then(|| Some(uri::prefix(&own, upstream)? + &ascii))?
+        }),
+    },
+    Fault {
+        name: "page-scheme-lost",
+        surface: SURFACE,
+        mistake: "A page gets the scheme of the gateway, and no host shows it.",
+        apply: given_as!(|own, upstream| {
+            own.starts_with("ui:").then(|| format!("{}://{upstream}/{own}", uri::SCHEME))
+        }),
+    },
+    Fault {
+        name: "web-addresses-rewritten",
+        surface: SURFACE,
+        mistake: "A link into the web, which its client can fetch, leads to the gateway.",
+        apply: given_as!(|own, upstream| {
+            own.starts_with("https:").then(|| format!("{}://{upstream}/{own}", uri::SCHEME))
+        }),
+    },
+    Fault {
+        name: "template-braces-coded",
+        surface: SURFACE,
+        mistake: "The braces of a template are coded like any odd character.",
+        apply: given_as!(|own, upstream| {
+            let coded = own.replace('{', "%7B").replace('}', "%7D");
+            (coded != own).then(|| Some(uri::prefix(&own, upstream)? + &coded))?
+        }),
+    },
+    Fault {
+        name: "links-for-everybody",
+        surface: SURFACE,
+        mistake: "Whoever knows a link may read it, also one that another identity was handed out.",
+        apply: |steps| {
+            steps.resource_links.may_read =
+                |handed, is_listed| handed != Handed::ToNobody || is_listed;
+        },
+    },
+    Fault {
+        name: "reads-unguarded",
+        surface: SURFACE,
+        mistake: "Any URI of an upstream can be read, handed out or not.",
+        apply: |steps| steps.resource_links.may_read = |_, _| true,
+    },
+    Fault {
+        name: "only-listed-links-read",
+        surface: SURFACE,
+        mistake: "A link that was handed out is refused unless its resource is listed.",
+        apply: |steps| steps.resource_links.may_read = |_, is_listed| is_listed,
+    },
+    Fault {
+        name: "foreign-told-from-unknown",
+        surface: SURFACE,
+        mistake: "Whoever tries another identity's link learns that it exists.",
+        apply: |steps| {
+            steps.resource_links.missing = |handed, uri, client| match handed {
+                Handed::ToOthers => error_object(-31006, "Not yours to read", None),
+                _ => right::missing(handed, uri, client),
+            };
+        },
+    },
+    Fault {
+        name: "old-code-for-missing-resources",
+        surface: SURFACE,
+        mistake: "A resource that is not there has the code of the older revisions in every one.",
+        apply: |steps| {
+            steps.resource_links.missing =
+                |handed, uri, _| right::missing(handed, uri, Revision::V2025_11_25);
+            steps.resource_links.not_there = |error, _| error;
+        },
+    },
+];
+
+/// The right places, and all within a member that look like one.
+fn and_within(source: Source, result: &str, name: &str) -> Vec<Range<usize>> {
+    let mut places = places::places(source, result);
+    let members = json::members(result).unwrap_or_default();
+    if let Some(member) = members.iter().rfind(|member| member.is(name)) {
+        look_alikes(member.value, member.value_at.start, &mut places);
+    }
+    in_order(places)
+}
+
+fn look_alikes(value: &str, at: usize, places: &mut Vec<Range<usize>>) {
+    if let Some(place) = in_block(value) {
+        places.push(place.start + at..place.end + at);
+    }
+    for member in json::members(value).unwrap_or_default() {
+        look_alikes(member.value, at + member.value_at.start, places);
+    }
+    for span in json::item_spans(value).unwrap_or_default() {
+        look_alikes(value.get(span.clone()).unwrap_or_default(), at + span.start, places);
+    }
+}
+
+fn in_order(mut places: Vec<Range<usize>>) -> Vec<Range<usize>> {
+    places.sort_by_key(|place| place.start);
+    places.dedup();
+    places
+}

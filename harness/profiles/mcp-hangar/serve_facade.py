@@ -1,0 +1,62 @@
+"""Serves Hangar's programmatic facade over HTTP, so that a client outside its process can call it.
+
+    python serve_facade.py CONFIG PORT
+
+`POST /invoke` takes {"tool": NAME, "arguments": {...}} and answers with what `Hangar.invoke` returned,
+as {"result": ...}, or with the exception that it raised, as {"error": WORDS, "error_type": CLASS,
+"details": ...}. Nothing is added to a result and nothing taken away: it is written as JSON as it came.
+`GET /ready` answers 200 once Hangar has started. Listens on 127.0.0.1 alone and asks for no key: the
+facade is a library call, and whoever makes it is inside already.
+"""
+
+import contextlib
+import json
+import sys
+
+import uvicorn
+from mcp_hangar.facade import Hangar
+from starlette.applications import Starlette
+from starlette.requests import Request
+from starlette.responses import PlainTextResponse, Response
+from starlette.routing import Route
+
+UPSTREAM = "canary"
+
+
+def as_json(value: object) -> Response:
+    # A number that JSON has no word for is an error here rather than a word that JSON does not have.
+    text = json.dumps(value, ensure_ascii=False, allow_nan=False)
+    return Response(text, media_type="application/json")
+
+
+def serve(config: str, port: int) -> None:
+    hangar = Hangar.from_config(config)
+
+    async def invoke(request: Request) -> Response:
+        asked = await request.json()
+        try:
+            result = await hangar.invoke(UPSTREAM, asked["tool"], asked.get("arguments"), timeout_s=25.0)
+            return as_json({"result": result})
+        except Exception as error:  # every failure of the facade is an exception, and is what is asked for
+            details = getattr(error, "details", None)
+            said = {"error": str(error), "error_type": type(error).__name__, "details": repr(details)}
+            return as_json(said)
+
+    async def ready(_: Request) -> Response:
+        return PlainTextResponse("ready")
+
+    @contextlib.asynccontextmanager
+    async def lifespan(_: Starlette):
+        await hangar.start()
+        yield
+        await hangar.stop()
+
+    routes = [Route("/invoke", invoke, methods=["POST"]), Route("/ready", ready)]
+    app = Starlette(routes=routes, lifespan=lifespan)
+    uvicorn.run(app, host="127.0.0.1", port=port, log_level="warning", lifespan="on")
+
+
+if __name__ == "__main__":
+    if len(sys.argv) != 3:
+        sys.exit("usage: serve_facade.py CONFIG PORT")
+    serve(sys.argv[1], int(sys.argv[2]))

@@ -112,8 +112,12 @@ impl Bench {
             running: Some(Running { url, canary: listen, headers: Vec::new() }),
         };
         let shipped = ShippedProfile { profile, source: String::new(), files: Vec::new() };
-        let plan =
-            LaunchPlan { upstream: REVISION, transport: Transport::Http, cells: cells.clone() };
+        let plan = LaunchPlan {
+            upstream: REVISION,
+            variant: None,
+            transport: Transport::Http,
+            cells: cells.clone(),
+        };
         let launch = Launch::start(&catalogue, &Arc::new(shipped), &plan, &ground).await.unwrap();
         Self { catalogue, launch, cells, http }
     }

@@ -89,7 +89,8 @@ type Sessions = HashMap<(String, Revision), Result<Arc<Session>, String>>;
 
 /// The name of a launch in reports.
 pub fn name(plan: &LaunchPlan) -> String {
-    format!("{}-{}", plan.transport.as_str(), plan.upstream)
+    let variant = plan.variant.as_ref().map(|name| format!("{name}-")).unwrap_or_default();
+    format!("{variant}{}-{}", plan.transport.as_str(), plan.upstream)
 }
 
 impl Launch {

@@ -9,6 +9,10 @@ use birdstrike_wire::Revision;
 use crate::record::Untested;
 use crate::render::{self, Context};
 
+mod needs;
+
+use needs::Left;
+
 /// The transport between gateway and canary.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub enum Transport {
@@ -57,6 +61,8 @@ pub struct Cell {
 /// One start of the gateway and the cells that run under it.
 #[derive(Clone, Debug)]
 pub struct LaunchPlan {
+    /// The variant of the profile; none for its default configuration.
+    pub variant: Option<String>,
     /// The revision that the upstream speaks.
     pub upstream: Revision,
     /// How the upstream is reached.
@@ -76,8 +82,11 @@ pub struct Plan {
     pub not_applicable: Vec<(usize, String)>,
 }
 
+/// The launch that a cell belongs to.
+type Under = (Option<String>, Revision, Transport);
+
 /// A cell and the launch that it belongs to, before they are grouped.
-type Placed = ((Revision, Transport), Cell);
+type Placed = (Under, Cell);
 
 /// The words for an encoding in reports.
 pub const fn encoding_word(encoding: Encoding) -> &'static str {
@@ -91,9 +100,11 @@ pub const fn encoding_word(encoding: Encoding) -> &'static str {
 pub fn routes_of(surface: Surface) -> &'static [&'static str] {
     match surface {
         Surface::BatchPacking => &["batch"],
-        Surface::FlatReturn => &["flat"],
+        Surface::FlatReturn | Surface::Listing => &["flat"],
         Surface::Truncation => &["batch", "continuation"],
-        _ => &["flat", "batch"],
+        Surface::Tasks => &["task"],
+        Surface::Transport => &["flat", "batch"],
+        _ => &["flat", "batch", "facade"],
     }
 }
 
@@ -114,10 +125,11 @@ pub fn plan(
             Ok(cells) => {
                 placed.extend(cells.into_iter().filter(|(_, cell)| wanted(cell, selection)));
             }
-            Err(why) => plan.not_applicable.push((index, why)),
+            Err(Left::NotApplicable(why)) => plan.not_applicable.push((index, why)),
+            Err(Left::Untested(feature)) => plan.untested.push(needs::untested(scenario, feature)),
         }
     }
-    plan.group(placed, catalogue);
+    plan.group(placed, catalogue, profile);
     plan.surfaces_without(catalogue, profile, selection);
     plan
 }
@@ -135,22 +147,24 @@ fn wanted(cell: &Cell, selection: &Selection) -> bool {
         && fits(selection.encodings.is_empty(), selection.encodings.contains(&cell.encoding))
 }
 
-fn cells(
+fn cells<'a>(
     index: usize,
-    scenario: &Scenario,
+    scenario: &'a Scenario,
     profile: &Profile,
     matrix: Matrix,
-) -> Result<Vec<Placed>, String> {
-    let axes = Axes::of(scenario, profile)?;
+) -> Result<Vec<Placed>, Left<'a>> {
+    let axes = Axes::of(scenario, profile).map_err(Left::NotApplicable)?;
+    let variant = needs::variant(scenario, profile)?;
     let mut cells = Vec::new();
     let mut place = |route: &str, revision, upstream, transport, encoding| {
         let route = route.to_owned();
         let cell = Cell { scenario: index, route, revision, encoding };
-        cells.push(((upstream, transport), cell));
+        cells.push(((variant.clone(), upstream, transport), cell));
     };
-    let matrix = if scenario.core_only { Matrix::Core } else { matrix };
     for route in &axes.routes {
-        match matrix {
+        // A facade speaks no MCP to its client: revisions and encodings are the flat route's.
+        let once = scenario.core_only || (scenario.routes.is_empty() && route == "facade");
+        match if once { Matrix::Core } else { matrix } {
             Matrix::Core => {
                 place(
                     route,
@@ -187,6 +201,7 @@ impl Axes {
         let has = |route: &&&str| profile.routes.contains_key(**route);
         let routes: Vec<String> = reached.iter().filter(has).map(|r| (*r).to_owned()).collect();
         nonempty(&routes, || format!("the gateway has no route {}", reached.join(" or ")))?;
+        needs::ways(scenario, profile)?;
         let clients = common(&profile.revisions.client, &scenario.revisions);
         nonempty(&clients, || "the gateway's clients speak none of its revisions".into())?;
         let mut upstreams = common(&profile.revisions.upstream, &scenario.upstream_revisions);
@@ -253,18 +268,28 @@ fn carries(scenario: &Scenario, revision: Revision) -> bool {
 }
 
 impl Plan {
-    fn group(&mut self, placed: Vec<Placed>, catalogue: &Catalogue) {
-        for ((upstream, transport), cell) in placed {
-            let same = |l: &&mut LaunchPlan| l.upstream == upstream && l.transport == transport;
+    fn group(&mut self, placed: Vec<Placed>, catalogue: &Catalogue, profile: &Profile) {
+        for ((variant, upstream, transport), cell) in placed {
+            let same = |l: &&mut LaunchPlan| {
+                l.variant == variant && l.upstream == upstream && l.transport == transport
+            };
             match self.launches.iter_mut().find(same) {
                 Some(launch) => launch.cells.push(cell),
-                None => self.launches.push(LaunchPlan { upstream, transport, cells: vec![cell] }),
+                None => {
+                    let cells = vec![cell];
+                    self.launches.push(LaunchPlan { variant, upstream, transport, cells });
+                }
             }
         }
         for launch in &mut self.launches {
             launch.cells.sort_by_key(|cell| catalogue.scenarios[cell.scenario].wants_to_be_alone());
         }
-        self.launches.sort_by_key(|launch| (launch.transport, std::cmp::Reverse(launch.upstream)));
+        let rank = |variant: &Option<String>| {
+            variant.as_ref().and_then(|name| profile.variants.get_index_of(name))
+        };
+        self.launches.sort_by_key(|launch| {
+            (rank(&launch.variant), launch.transport, std::cmp::Reverse(launch.upstream))
+        });
     }
 
     /// Surfaces that no scenario drives, or that the profile says cannot be driven.

@@ -7,9 +7,10 @@ use birdstrike_canary as plan;
 use birdstrike_scenario::check::Target;
 use birdstrike_scenario::scenario::{
     AnswerSpec, Delivery, Ending, Form, Framing, LineEnd, OutcomeSpec, RawSpec, Size, SseStyle,
+    TaskForm, TaskSpec,
 };
 use birdstrike_wire::Revision;
-use birdstrike_wire::shape::{Outcome, text_block};
+use birdstrike_wire::shape::{Outcome, Rendered, text_block};
 
 /// A limit that a profile does not name: what `below`, `at` and `above` are measured from.
 pub const DEFAULT_LIMIT: u64 = 131_072;
@@ -45,8 +46,12 @@ pub fn prepare(spec: &AnswerSpec, context: &Context<'_>) -> Result<Prepared, Str
     let answer = match &spec.form {
         Form::Builtin => plan::Answer::Builtin,
         Form::Outcome(outcome) => {
-            let outcome = fill_outcome(outcome, context.nonce);
-            let rendered = outcome.render(context.revision).map_err(|error| error.to_string())?;
+            let rendered = match other_result(outcome, context) {
+                Some(rendered) => rendered,
+                None => fill_outcome(outcome, context.nonce)
+                    .render(context.revision)
+                    .map_err(|error| error.to_string())?,
+            };
             slots.clone_from(&rendered.slots);
             plan::Answer::from(rendered)
         }
@@ -58,8 +63,69 @@ pub fn prepare(spec: &AnswerSpec, context: &Context<'_>) -> Result<Prepared, Str
             plan::Answer::Oversized(made)
         }
     };
-    let delivery = deliver(&spec.delivery, context.encoding);
+    let answer = match &spec.task {
+        Some(task) => tasked(task, answer, context.nonce)?,
+        None => answer,
+    };
+    let delivery = deliver(&spec.delivery, context);
     Ok(Prepared { plan: plan::Plan { answer, delivery }, slots })
+}
+
+/// The result of a `resources/read` or a `prompts/get`.
+fn other_result(spec: &OutcomeSpec, context: &Context<'_>) -> Option<Rendered> {
+    let (name, value) = match (&spec.contents, &spec.messages) {
+        (Some(contents), _) => ("contents", contents),
+        (None, Some(messages)) => ("messages", messages),
+        (None, None) => return None,
+    };
+    let newest = context.revision.has_result_type();
+    let mut members = Vec::new();
+    if newest {
+        members.push("\"resultType\":\"complete\"".to_owned());
+    }
+    members.push(format!("\"{name}\":{}", fill(value.trim(), context.nonce)));
+    if newest && name == "contents" {
+        // Hints for caches, which a read of that revision carries.
+        members.push("\"ttlMs\":0,\"cacheScope\":\"private\"".to_owned());
+    }
+    let mut slots = BTreeMap::from([
+        ("result".to_owned(), String::new()),
+        (name.to_owned(), format!("/{name}")),
+    ]);
+    if let Some(meta) = &spec.meta {
+        members.push(format!("\"_meta\":{}", fill(meta.trim(), context.nonce)));
+        slots.insert("meta".to_owned(), "/_meta".to_owned());
+    }
+    Some(Rendered { member: "result", body: format!("{{{}}}", members.join(",")), slots })
+}
+
+/// The task that ends with an answer.
+///
+/// # Errors
+/// In words, for an answer that no task can end with.
+fn tasked(spec: &TaskSpec, answer: plan::Answer, nonce: &str) -> Result<plan::Answer, String> {
+    let fill = |text: &String| fill(text.trim(), nonce);
+    let end = match answer {
+        _ if spec.cancelled => plan::TaskEnd::Cancelled,
+        plan::Answer::Rendered { member: "result", body } => plan::TaskEnd::Result(body),
+        plan::Answer::Rendered { body, .. } => plan::TaskEnd::Error(body),
+        _ => return Err("a task ends with a result or an error".into()),
+    };
+    let members = spec.members.as_ref().map(fill).unwrap_or_default();
+    let members = members.strip_prefix('{').and_then(|inner| inner.strip_suffix('}'));
+    Ok(plan::Answer::Task(Box::new(plan::TaskPlan {
+        form: match spec.form {
+            TaskForm::Own => plan::TaskForm::Own,
+            TaskForm::Flat => plan::TaskForm::Flat,
+            TaskForm::Nested => plan::TaskForm::Nested,
+        },
+        uninvited: spec.uninvited,
+        members: members.unwrap_or_default().trim().to_owned(),
+        meta: spec.meta.as_ref().map(fill),
+        working: spec.working,
+        asks: spec.asks.as_ref().map(fill),
+        end,
+    })))
 }
 
 /// The text of a marker: unique for the call, and made of letters, digits and hyphens only, so
@@ -80,6 +146,8 @@ pub fn fill(text: &str, nonce: &str) -> String {
         out.push_str(&rest[..start]);
         match name {
             "id" => out.push_str(plan::ID),
+            "token" => out.push_str(plan::TOKEN),
+            "nonce" => out.push_str(nonce),
             name => out.push_str(&marker(nonce, name)),
         }
         rest = &rest[start + length + '»'.len_utf8()..];
@@ -104,7 +172,11 @@ pub fn bytes(size: Size, limit: u64) -> u64 {
 pub fn pointer(target: &Target, slots: &BTreeMap<String, String>) -> String {
     match target {
         Target::At(pointer) => pointer.clone(),
-        Target::Slot(slot) => slots.get(slot).cloned().unwrap_or_else(|| usual(slot)),
+        Target::Slot(slot) => {
+            let link = slot.strip_suffix(".uri").and_then(|link| slots.get(link));
+            let uri = link.map(|link| format!("{link}/uri"));
+            slots.get(slot).cloned().or(uri).unwrap_or_else(|| usual(slot))
+        }
     }
 }
 
@@ -115,6 +187,10 @@ fn usual(slot: &str) -> String {
         ("data", _) => "/structuredContent".into(),
         ("meta", _) => "/_meta".into(),
         ("error", _) => "/isError".into(),
+        ("link", at) if at.ends_with(".uri") => {
+            format!("{}/uri", usual(&format!("link.{}", at.trim_end_matches(".uri"))))
+        }
+        ("link", at) => format!("/content/{at}"),
         ("block", at) => format!("/content/{at}"),
         ("rpc-error" | "extra", name) => format!("/{name}"),
         (other, _) => format!("/{other}"),
@@ -172,8 +248,10 @@ fn unescape(text: &str) -> Vec<u8> {
     out
 }
 
-fn deliver(spec: &Delivery, encoding: plan::Encoding) -> plan::Delivery {
+fn deliver(spec: &Delivery, context: &Context<'_>) -> plan::Delivery {
+    let encoding = context.encoding;
     let usual = plan::Delivery::of(encoding);
+    let filled = |list: &[String]| list.iter().map(|m| fill(m.trim(), context.nonce)).collect();
     plan::Delivery {
         framing: match spec.framing {
             Framing::ContentLength => usual.framing,
@@ -194,7 +272,15 @@ fn deliver(spec: &Delivery, encoding: plan::Encoding) -> plan::Delivery {
         },
         sse: style(&spec.sse),
         encoding,
-        ..usual
+        before: filled(&spec.before),
+        after: filled(&spec.after),
+        pause: Duration::from_millis(spec.pause_ms),
+        await_replies: spec.await_replies,
+        resumable: spec.resumable.as_ref().map(|resumable| plan::Resumable {
+            events: resumable.events,
+            ready: Duration::from_millis(resumable.ready_ms),
+            retry: resumable.retry_ms,
+        }),
     }
 }
 

@@ -247,6 +247,7 @@ impl Model {
             upstream_revisions: word(|value| &value.upstream),
             encodings: word(|value| &value.encoding),
             transports: Vec::new(),
+            needs: Vec::new(),
             core_only: true,
             direct_broken: values.iter().any(|value| value.direct_broken),
             harmful: false,
@@ -262,7 +263,8 @@ impl Model {
         beside: Option<(&OutcomeSpec, usize)>,
         packs: bool,
     ) -> (IndexMap<String, AnswerSpec>, Vec<Step>) {
-        let mut main = AnswerSpec { form: Form::Builtin, delivery: Delivery::default() };
+        let mut main =
+            AnswerSpec { form: Form::Builtin, delivery: Delivery::default(), task: None };
         let mut outcome = OutcomeSpec::default();
         for value in values {
             add_outcome(&mut outcome, value);
@@ -275,8 +277,10 @@ impl Model {
             let mut outcome = outcome.clone();
             outcome.text = outcome.text.map(|text| repeated(&text, times));
             let delivery = Delivery::default();
-            answers
-                .insert("beside".to_owned(), AnswerSpec { form: Form::Outcome(outcome), delivery });
+            answers.insert(
+                "beside".to_owned(),
+                AnswerSpec { form: Form::Outcome(outcome), delivery, task: None },
+            );
             batch = ["beside", "main", "beside"].map(str::to_owned).to_vec();
         }
         let step = if packs {

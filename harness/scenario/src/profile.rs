@@ -16,7 +16,7 @@ mod port;
 mod route;
 
 pub use port::{Means, Port, PortField, PortFormat, Served, Sink};
-pub use route::{BatchCodec, FetchCodec, FreeCodec, HttpCodec, Route};
+pub use route::{BatchCodec, Digests, FetchCodec, FreeCodec, HttpCodec, Route};
 
 use check::Check;
 
@@ -45,6 +45,8 @@ pub struct Profile {
     /// How its sinks are watched, by the name that reports and templates have for the port.
     #[serde(default)]
     pub ports: IndexMap<String, Port>,
+    /// Where digests of tool definitions are shown; nothing if they are not.
+    pub digests: Option<Digests>,
     /// Revisions on either side.
     pub revisions: Revisions,
     /// Transports of the upstream that it can be given.

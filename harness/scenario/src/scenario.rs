@@ -17,7 +17,7 @@ use indexmap::IndexMap;
 
 pub use answer::{
     AnswerSpec, Delivery, Ending, Form, Framing, LineEnd, OutcomeSpec, OversizedSpec, RawSpec,
-    Size, SseStyle,
+    Resumable, Size, SseStyle, TaskForm, TaskSpec,
 };
 pub use file::ScenarioFile;
 pub use step::{

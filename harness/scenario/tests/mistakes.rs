@@ -58,6 +58,15 @@ fn wire_values() {
         ),
         ("two raw forms", "title: a\nraw: {result: '{}', body: x}\nexpect: {}\n"),
         ("two forms", "title: a\nraw: {body: x}\noutcome: {}\nexpect: {}\n"),
+        ("a task without an end", "title: a\ntask: {working: 1}\nexpect: {}\n"),
+        (
+            "a message before that is none",
+            "title: a\noutcome: {}\ndelivery: {before: ['{\"t\":«token»]']}\nexpect: {}\n",
+        ),
+        (
+            "a read and a prompt",
+            "title: a\noutcome: {contents: '[]', messages: '[]'}\nexpect: {}\n",
+        ),
         ("a bare marker", "title: a\noutcome: {data: '{\"n\":«n»}'}\nexpect: {}\n"),
     ];
     insta::assert_snapshot!(shown(&cases, scenario));
@@ -124,6 +133,17 @@ fn steps_that_do_not_fit() {
             "an unknown feature",
             "steps: [{call: {answer: one}}]\nneeds: [small-budgt]\nexpect: {a: {flagged: must}}\n",
         ),
+        (
+            "an unknown observation",
+            "steps: [{call: {answer: one}}]\nobserve: [wieght]\nexpect: {a: {flagged: must}}\n",
+        ),
+    ];
+    insta::assert_snapshot!(shown(&cases, stepped));
+}
+
+#[test]
+fn steps_without_sense() {
+    let cases = [
         ("an unknown way", "steps: [{call: {answer: one, via: flot}}]\nexpect: {}\n"),
         ("meta that is none", "steps: [{call: {answer: one, meta: '[]'}}]\nexpect: {}\n"),
         ("a read of nothing", "steps: [{read: {answer: one}}]\nexpect: {}\n"),
@@ -144,22 +164,20 @@ fn steps_that_do_not_fit() {
         ),
         ("a swap of nothing", "steps: [{canary: {do: swap-tools}}]\nexpect: {}\n"),
         ("a deed of none", "steps: [{gateway: {do: dance}}]\nexpect: {}\n"),
-        (
-            "an unknown observation",
-            "steps: [{call: {answer: one}}]\nobserve: [wieght]\nexpect: {a: {flagged: must}}\n",
-        ),
     ];
-    let say = |source: &str| {
-        let head = "title: a\nrequirements: [X-1]\n";
-        let one = "one: {outcome: {text: x}}";
-        let (answers, rest) = match source.strip_prefix("answers: {") {
-            Some(rest) => (format!("answers: {{{one}, "), rest),
-            None if source.contains("id:") => (String::new(), source),
-            None => (format!("answers: {{{one}}}\n"), source),
-        };
-        scenario(&format!("{head}{answers}{rest}"))
+    insta::assert_snapshot!(shown(&cases, stepped));
+}
+
+/// A scenario of an answer `one` and what is given; one whose steps have an id has `main` alone.
+fn stepped(source: &str) -> Result<(), Mistake> {
+    let head = "title: a\nrequirements: [X-1]\n";
+    let one = "one: {outcome: {text: x}}";
+    let (answers, rest) = match source.strip_prefix("answers: {") {
+        Some(rest) => (format!("answers: {{{one}, "), rest),
+        None if source.contains("id:") => (String::new(), source),
+        None => (format!("answers: {{{one}}}\n"), source),
     };
-    insta::assert_snapshot!(shown(&cases, say));
+    scenario(&format!("{head}{answers}{rest}"))
 }
 
 #[test]

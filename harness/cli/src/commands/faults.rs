@@ -214,8 +214,7 @@ fn line(one: &Caught, all: usize) -> String {
 fn never_tripped(out: &mut String, clean: &Standing, caught: &[Caught]) -> usize {
     let counts: Vec<&Caught> = caught.iter().filter(|one| !one.is_broad(clean.len())).collect();
     let trips = |id: &str| counts.iter().any(|one| one.tripped.contains(id));
-    let never: Vec<&str> =
-        clean.ids().filter(|id| !clean.is_declared(id) && !trips(id)).collect();
+    let never: Vec<&str> = clean.ids().filter(|id| !clean.is_declared(id) && !trips(id)).collect();
     if !never.is_empty() {
         let _ = writeln!(out, "{} checks are tripped by no fault:", never.len());
         for id in &never {

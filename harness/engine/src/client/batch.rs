@@ -154,6 +154,7 @@ mod tests {
 
     fn codec() -> BatchCodec {
         BatchCodec {
+            tool: "{{ tool }}".into(),
             arguments: r#"{"calls":[{{ calls }}]}"#.into(),
             call: r#"{"tool":{{ tool }},"arguments":{{ arguments }}}"#.into(),
             entries: "/structuredContent/results".into(),

@@ -24,8 +24,9 @@ fn profile() -> Profile {
 fn catalogue(files: &[(&str, &str)]) -> Catalogue {
     let scenario = |(id, more): &(&str, &str)| {
         let answer = if more.contains("outcome:") { "" } else { "outcome: {text: a}\n" };
+        let of = if more.contains("batch:") { ", of: batch.0" } else { "" };
         let source = format!(
-            "title: t\nrequirements: [INV-1.1]\n{answer}{more}\nexpect:\n  told: {{flagged: must}}\n"
+            "title: t\nrequirements: [INV-1.1]\n{answer}{more}\nexpect:\n  told: {{flagged: must{of}}}\n"
         );
         Scenario::parse(&format!("s/{id}.yaml"), &source).unwrap()
     };
@@ -112,6 +113,73 @@ fn what_the_profile_does_not_claim_has_its_reason() {
         why("outcome: {text: a, data: '[1]'}\nupstream-revisions: ['2025-06-18']"),
         upstreams
     );
+}
+
+/// A profile with a feature of its default, two variants, and one that it lacks.
+fn featured() -> Profile {
+    let more = "provides: [second-identity]
+lacks: {pin-block: it knows no pins}
+variants:
+  small: {provides: [small-budget]}
+  both: {provides: [small-budget, text-mutator]}
+";
+    Profile::parse("p.yaml", &format!("{PROFILE}{more}")).unwrap()
+}
+
+#[test]
+fn what_a_scenario_needs_chooses_the_variant() {
+    let variants = |needs: &str| {
+        let files = [("is-error/a", needs)];
+        let planned = plan(&catalogue(&files), &featured(), Matrix::Core, &Selection::default());
+        planned.launches.into_iter().map(|launch| launch.variant).collect::<Vec<_>>()
+    };
+    assert_eq!(variants(""), [None]);
+    assert_eq!(variants("needs: [second-identity]"), [None]);
+    assert_eq!(variants("needs: [small-budget, second-identity]"), [Some("small".to_owned())]);
+    assert_eq!(variants("needs: [text-mutator, small-budget]"), [Some("both".to_owned())]);
+    let files = [("is-error/a", "needs: [text-mutator]"), ("is-error/b", ""), ("is-error/c", "")];
+    let planned = plan(&catalogue(&files), &featured(), Matrix::Core, &Selection::default());
+    let launches: Vec<_> =
+        planned.launches.iter().map(|l| (l.variant.as_deref(), l.cells.len())).collect();
+    assert_eq!(launches, [(None, 4), (Some("both"), 2)]);
+}
+
+#[test]
+fn a_need_that_nothing_meets_is_untested_and_one_that_is_lacking_does_not_apply() {
+    let planned = |needs: &str| {
+        let files = [("is-error/a", needs)];
+        plan(&catalogue(&files), &featured(), Matrix::Core, &Selection::default())
+    };
+    let told = planned("needs: [small-budget, own-limit]").untested;
+    let told = told.iter().find(|row| row.what == "is-error/a").unwrap();
+    assert_eq!(told.reason, "no configuration of the profile has the feature own-limit");
+    let lacking = planned("needs: [own-limit, pin-block]");
+    assert_eq!(lacking.not_applicable[0].1, "the gateway has no pin-block: it knows no pins");
+    assert_eq!(lacking.cells(), 0);
+}
+
+#[test]
+fn steps_that_take_another_way_need_it() {
+    let steps = "steps:\n- batch: {answers: [main]}\n- fetch: {from: batch.0}\n";
+    let files = [("flat-return/a", steps)];
+    let planned = plan(&catalogue(&files), &profile(), Matrix::Core, &Selection::default());
+    assert_eq!(planned.not_applicable[0].1, "the gateway has no route continuation");
+}
+
+#[test]
+fn a_facade_is_asked_once_unless_a_scenario_asks_for_it() {
+    let facade =
+        "  facade: {process: gateway, http: {path: /i, body: b, result: /r, message: /m}}\n";
+    let source = PROFILE.replace("routes:\n", &format!("routes:\n{facade}"));
+    let profile = Profile::parse("p.yaml", &source).unwrap();
+    let facades = |more: &str| {
+        let files = [("is-error/a", more)];
+        let planned = plan(&catalogue(&files), &profile, Matrix::Full, &Selection::default());
+        let cells = planned.launches.iter().flat_map(|launch| &launch.cells);
+        cells.filter(|cell| cell.route == "facade").count()
+    };
+    assert_eq!(facades(""), 1);
+    assert_eq!(facades("routes: [facade]"), 8);
 }
 
 #[test]

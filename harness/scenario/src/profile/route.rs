@@ -31,6 +31,10 @@ fn own_name() -> String {
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, rename_all = "kebab-case")]
 pub struct BatchCodec {
+    /// The name by which a call inside asks for its tool: a template over `tool`, `upstream` and
+    /// `variant`; the upstream's own name unless given.
+    #[serde(default = "own_name")]
+    pub tool: String,
     /// The arguments of the batch tool: a template over `calls`, the list of filled `call`s.
     pub arguments: String,
     /// One call: a template over `tool`, `upstream` and `arguments`, all JSON text.
@@ -76,6 +80,10 @@ pub struct BatchCodec {
 pub struct HttpCodec {
     /// The path on the host of the process's endpoint, beginning with a slash.
     pub path: String,
+    /// The name by which it asks for its tool: a template over `tool`, `upstream` and `variant`;
+    /// the upstream's own name unless given.
+    #[serde(default = "own_name")]
+    pub tool: String,
     /// The body: `{{ tool }}`, `{{ upstream }}` and `{{ arguments }}` are filled with JSON text.
     pub body: String,
     /// Where the answer holds the upstream's result.
@@ -100,7 +108,10 @@ pub struct FetchCodec {
     /// Its arguments: `{{ id }}` is filled with JSON text, `{{ offset }}` and `{{ limit }}` with
     /// bytes.
     pub arguments: String,
-    /// Where the slice stands: a string with text of the result.
+    /// Where the answer is a string with JSON in it, all other places are inside that: the text of
+    /// a block, say.
+    pub inside: Option<String>,
+    /// Where the slice stands: a string with text of the result, or the whole result itself.
     pub data: String,
     /// Where it says whether there is anything under this id for this caller.
     pub found: Option<String>,
@@ -120,6 +131,28 @@ pub struct FreeCodec {
     pub tool: String,
     /// Its arguments: `{{ id }}` is filled with JSON text.
     pub arguments: String,
+    /// Where the answer is a string with JSON in it, all other places are inside that.
+    pub inside: Option<String>,
     /// Where it says whether there was anything to give up.
     pub deleted: Option<String>,
+}
+
+/// Where the digests of tool definitions are read: a GET whose answer is JSON. Places are JSON
+/// Pointers.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields, rename_all = "kebab-case")]
+pub struct Digests {
+    /// The process that is asked.
+    pub process: String,
+    /// The path on the host of its endpoint, beginning with a slash.
+    pub path: String,
+    /// Where the list of tools stands.
+    #[serde(default)]
+    pub records: String,
+    /// Where one of them says its name, that of the listing or the upstream's own.
+    pub name: String,
+    /// Where it says its upstream; nothing if it does not.
+    pub upstream: Option<String>,
+    /// Where its digest stands: hex digits, perhaps behind `sha256:`.
+    pub digest: String,
 }

@@ -11,6 +11,41 @@ pub struct AnswerSpec {
     pub form: Form,
     /// How it is sent.
     pub delivery: Delivery,
+    /// The handle of a task comes first, and what the answer says when the task ends.
+    pub task: Option<TaskSpec>,
+}
+
+/// The life of a task that ends with what the answer says: a result, or a JSON-RPC error.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields, rename_all = "kebab-case", default)]
+pub struct TaskSpec {
+    /// How the handle lies in the result.
+    pub form: TaskForm,
+    /// Whether a client gets the handle that did not ask for it, which no server may do.
+    pub uninvited: bool,
+    /// Further members of the task wherever it is told: a JSON object as text.
+    pub members: Option<String>,
+    /// The `_meta` of the handle: a JSON object as text.
+    pub meta: Option<String>,
+    /// How many polls find it working.
+    pub working: usize,
+    /// What it asks for after those polls: a map of input requests as JSON text.
+    pub asks: Option<String>,
+    /// It ends by itself as cancelled; what the answer says is never told.
+    pub cancelled: bool,
+}
+
+/// How a task's handle lies in a result.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum TaskForm {
+    /// As the upstream's revision has it.
+    #[default]
+    Own,
+    /// In the result itself.
+    Flat,
+    /// Under `task`.
+    Nested,
 }
 
 /// The two forms of an answer, the generated one, and the tool's own.
@@ -111,6 +146,30 @@ pub struct Delivery {
     pub ending: Ending,
     /// How an SSE answer is written.
     pub sse: SseStyle,
+    /// Messages before the response, each JSON text: progress, logs, requests. Only in an event
+    /// stream and on stdio. `«id»` is the raw id of the request, `«token»` its progress token; what
+    /// names a token is left out for a client that sent none.
+    pub before: Vec<String>,
+    /// Messages after the response, under the same rules.
+    pub after: Vec<String>,
+    /// The pause between these messages, in milliseconds.
+    pub pause_ms: u64,
+    /// The response waits until the client has replied to the requests among `before`.
+    pub await_replies: bool,
+    /// The event stream breaks and can be resumed with a GET, in handshake revisions.
+    pub resumable: Option<Resumable>,
+}
+
+/// An event stream that breaks and can be resumed.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields, rename_all = "kebab-case", default)]
+pub struct Resumable {
+    /// After how many events the connection is cut.
+    pub events: usize,
+    /// How long after the request the rest is there, in milliseconds.
+    pub ready_ms: u64,
+    /// Milliseconds that the client is asked to wait before it comes back.
+    pub retry_ms: Option<u64>,
 }
 
 /// The framing of a body.

@@ -6,9 +6,9 @@ use schemars::JsonSchema;
 use serde::Deserialize;
 
 use super::Scenario;
-use super::answer::{AnswerSpec, Delivery, Form, OutcomeSpec, OversizedSpec, RawSpec};
+use super::answer::{AnswerSpec, Delivery, Form, OutcomeSpec, OversizedSpec, RawSpec, TaskSpec};
 use super::fit::Fit;
-use super::form::{form, object};
+use super::form::{delivered, form, object, tasked};
 use super::step::{Call, Step};
 use crate::check::{Check, CheckFile, Source};
 use crate::mistake::Mistake;
@@ -46,6 +46,8 @@ pub struct ScenarioFile {
     /// How the answer is sent.
     #[serde(default)]
     delivery: Delivery,
+    /// The answer is that of a task.
+    task: Option<TaskSpec>,
     /// Several answers by name.
     #[serde(default)]
     answers: IndexMap<String, At<AnswerFile>>,
@@ -112,6 +114,7 @@ struct AnswerFile {
     oversized: Option<OversizedSpec>,
     #[serde(default)]
     delivery: Delivery,
+    task: Option<TaskSpec>,
 }
 
 fn echo() -> String {
@@ -188,14 +191,16 @@ impl ScenarioFile {
             self.oversized.as_ref().map(|o| &o.value),
             &Source { place, ..*whole },
         )?;
-        if main == Form::Builtin && !self.answers.is_empty() && self.delivery != Delivery::default()
-        {
+        let stray = self.delivery != Delivery::default() || self.task.is_some();
+        if main == Form::Builtin && !self.answers.is_empty() && stray {
             let mend = "write it inside the answer that is delivered so";
-            return Err(whole.mistake("`delivery` stands beside several answers", mend));
+            return Err(whole.mistake("`delivery` or `task` stands beside several answers", mend));
         }
         if main != Form::Builtin || self.answers.is_empty() {
-            let delivery = self.delivery.clone();
-            answers.insert("main".to_owned(), AnswerSpec { form: main, delivery });
+            delivered(&self.delivery, whole)?;
+            tasked(self.task.as_ref(), &main, whole)?;
+            let (delivery, task) = (self.delivery.clone(), self.task.clone());
+            answers.insert("main".to_owned(), AnswerSpec { form: main, delivery, task });
         }
         for (name, spanned) in &self.answers {
             let source = Source { place: spanned.place, ..*whole };
@@ -203,8 +208,10 @@ impl ScenarioFile {
             let file = &spanned.value;
             let (outcome, raw) = (file.outcome.as_ref(), file.raw.as_ref());
             let form = form(outcome, raw, file.oversized.as_ref(), &source)?;
-            let delivery = file.delivery.clone();
-            answers.insert(name.clone(), AnswerSpec { form, delivery });
+            delivered(&file.delivery, &source)?;
+            tasked(file.task.as_ref(), &form, &source)?;
+            let (delivery, task) = (file.delivery.clone(), file.task.clone());
+            answers.insert(name.clone(), AnswerSpec { form, delivery, task });
         }
         Ok(answers)
     }

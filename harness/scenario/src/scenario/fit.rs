@@ -155,7 +155,9 @@ impl<'a> Fit<'a> {
         let Target::Slot(slot) = place else {
             return Ok(());
         };
-        if self.answers.get(answer).is_none_or(|answer| answer.form.fills(slot)) {
+        let handle = |answer: &AnswerSpec| slot == "task" && answer.task.is_some();
+        let fills = |answer: &AnswerSpec| handle(answer) || answer.form.fills(slot);
+        if self.answers.get(answer).is_none_or(fills) {
             return Ok(());
         }
         let title = format!("answer `{answer}` does not fill slot `{slot}`");

@@ -2,7 +2,7 @@
 
 use serde_json::value::RawValue;
 
-use super::answer::{Form, OutcomeSpec, OversizedSpec, RawSpec};
+use super::answer::{Delivery, Form, OutcomeSpec, OversizedSpec, RawSpec, TaskSpec};
 use crate::check::Source;
 use crate::mistake::{Mistake, Place};
 
@@ -29,6 +29,41 @@ pub(crate) fn form(
             "keep one of `outcome`, `raw` and `oversized`",
         )),
     }
+}
+
+/// Messages beside the answer are JSON.
+pub(super) fn delivered(delivery: &Delivery, source: &Source<'_>) -> Result<(), Mistake> {
+    let beside = [("before", &delivery.before), ("after", &delivery.after)];
+    for (what, messages) in beside {
+        for text in messages {
+            let filled = |text: &str| text.replace("«id»", "1000").replace("«token»", "1000000");
+            let file = filled(source.text);
+            object(&filled(text), what, &Source { text: &file, ..*source })?;
+        }
+    }
+    Ok(())
+}
+
+/// A task ends with a result or an error; the life of one is made of JSON.
+pub(super) fn tasked(
+    task: Option<&TaskSpec>,
+    form: &Form,
+    source: &Source<'_>,
+) -> Result<(), Mistake> {
+    let Some(task) = task else { return Ok(()) };
+    let told = match form {
+        Form::Outcome(outcome) => outcome.task.is_none(),
+        Form::Raw(raw) => raw.result.is_some() || raw.error.is_some(),
+        Form::Oversized(_) | Form::Builtin => false,
+    };
+    if !told {
+        let mend = "beside `task`, write an `outcome`, or a `raw` result or error";
+        return Err(source.mistake("the task does not say how it ends", mend));
+    }
+    for (what, value) in [("members", &task.members), ("meta", &task.meta), ("asks", &task.asks)] {
+        value.as_ref().map_or(Ok(()), |value| object(value, what, source))?;
+    }
+    Ok(())
 }
 
 /// JSON text with its markers in place, which stand inside strings. What only bytes can say (a

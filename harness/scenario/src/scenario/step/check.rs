@@ -79,12 +79,11 @@ impl Batch {
 
 impl Read {
     fn check(&self, source: &Source<'_>) -> Result<(), Mistake> {
+        let pointer = |at: &String| at.is_empty() || at.starts_with('/');
         let wrong = match (&self.uri, &self.from, &self.at) {
-            (Some(_), None, None) => return Ok(()),
-            (None, Some(_), Some(at)) if !at.is_empty() && !at.starts_with('/') => {
-                "`at` is no JSON Pointer"
-            }
-            (None, Some(_), _) => return Ok(()),
+            (Some(_), None, None) | (None, Some(_), None) => return Ok(()),
+            (None, Some(_), Some(at)) if pointer(at) => return Ok(()),
+            (None, Some(_), Some(_)) => "`at` is no JSON Pointer",
             _ => "a read has its URI from one place",
         };
         Err(source.mistake(wrong, "give `uri: …`, or `from: STEP` with `at: /pointer`"))

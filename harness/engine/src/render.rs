@@ -9,8 +9,8 @@ use birdstrike_scenario::scenario::{
     AnswerSpec, Delivery, Ending, Form, Framing, LineEnd, OutcomeSpec, RawSpec, Size, SseStyle,
     TaskForm, TaskSpec,
 };
-use birdstrike_wire::Revision;
 use birdstrike_wire::shape::{Outcome, Rendered, text_block};
+use birdstrike_wire::{Revision, json};
 
 /// A limit that a profile does not name: what `below`, `at` and `above` are measured from.
 pub const DEFAULT_LIMIT: u64 = 131_072;
@@ -60,7 +60,7 @@ pub fn prepare(spec: &AnswerSpec, context: &Context<'_>) -> Result<Prepared, Str
             let total = bytes(oversized.size, context.limit);
             let (head, tail) = (marker(context.nonce, "head"), marker(context.nonce, "tail"));
             let made = plan::Oversized::text(total, context.revision, &head, &tail);
-            plan::Answer::Oversized(made)
+            if oversized.twice { doubled(&made)? } else { plan::Answer::Oversized(made) }
         }
     };
     let answer = match &spec.task {
@@ -126,6 +126,17 @@ fn tasked(spec: &TaskSpec, answer: plan::Answer, nonce: &str) -> Result<plan::An
         asks: spec.asks.as_ref().map(fill),
         end,
     })))
+}
+
+/// The same text as a typed part as well: half of the bytes for each.
+fn doubled(made: &plan::Oversized) -> Result<plan::Answer, String> {
+    let half = usize::try_from(made.total / 2).map_err(|error| error.to_string())?;
+    let filled = made.body.replace(plan::FILL, &"x".repeat(half));
+    let text = json::get(&filled, "content").and_then(|blocks| json::items(blocks).ok());
+    let text = text.and_then(|blocks| json::get(blocks.first()?, "text"));
+    let data = format!("{{\"text\":{}}}", text.unwrap_or("null"));
+    let body = json::set(&filled, "structuredContent", &data).map_err(|error| error.to_string())?;
+    Ok(plan::Answer::Rendered { member: made.member, body })
 }
 
 /// The text of a marker: unique for the call, and made of letters, digits and hyphens only, so

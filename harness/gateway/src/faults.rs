@@ -44,6 +44,7 @@ pub const fn all() -> &'static [&'static [Fault]] {
         truncation::FAULTS,
         batch_packing::FAULTS,
         flat_return::FAULTS,
+        flat_return::blocks::FAULTS,
         facade::FAULTS,
         resource_links::FAULTS,
         tasks::FAULTS,

@@ -124,6 +124,18 @@ pub enum Expect {
     Digest,
     /// Something holds in sinks.
     Sink(SinkExpect),
+    /// What the gateway asked of the upstream breaks no rule: the canary, which serves it all the
+    /// same, noted nothing under the requirements that the check rests on.
+    Asked,
+    /// The value stands in the request that reached the upstream.
+    Reached {
+        /// Where: a JSON Pointer into the JSON-RPC message.
+        place: Target,
+        /// The JSON text that is wanted; markers may stand in it.
+        json: String,
+        /// On which level it must agree.
+        same: Precision,
+    },
 }
 
 impl Expect {
@@ -147,6 +159,8 @@ impl Expect {
             Self::Unlike { .. } => "unlike",
             Self::Digest => "digest",
             Self::Sink(sink) => sink.word(),
+            Self::Asked => "asked",
+            Self::Reached { .. } => "reached",
         }
     }
 
@@ -159,6 +173,7 @@ impl Expect {
             | Self::SameAs { place, .. }
             | Self::AcrossRoutes { place }
             | Self::Prefix { place }
+            | Self::Reached { place, .. }
             | Self::Unlike { place, .. } => Some(place),
             _ => None,
         }

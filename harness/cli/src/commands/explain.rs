@@ -5,7 +5,7 @@ use std::fmt::Write;
 use birdstrike_canary::{Answer, Encoding};
 use birdstrike_engine::EngineError;
 use birdstrike_engine::render::{self, Context, DEFAULT_LIMIT};
-use birdstrike_scenario::check::{Check, Expect, Target};
+use birdstrike_scenario::check::{Check, Expect, SinkExpect, SinkHolds, Target};
 use birdstrike_scenario::{Catalogue, Requirement, Scenario};
 use birdstrike_wire::Revision;
 use clap::Args;
@@ -168,6 +168,30 @@ fn right(check: &Check) -> String {
         Expect::WithinBudget => "all results of the batch together keep its budget".to_owned(),
         Expect::Unlike { step, place: p } => format!("{} is not that of step {step}", place(p)),
         Expect::Digest => "the digest shown is that of the definition".to_owned(),
+        Expect::Asked => "what the gateway asks of the upstream breaks no rule".to_owned(),
+        Expect::Reached { place: p, json, .. } => {
+            format!("{} of the request that reaches the upstream is {json}", place(p))
+        }
+        Expect::Sink(sink) => in_sinks(sink),
     };
     format!("{said}{of}")
+}
+
+fn in_sinks(expected: &SinkExpect) -> String {
+    let sinks: Vec<_> = expected.sinks.iter().map(|sink| sink.as_str()).collect();
+    let sinks = sinks.join(", ");
+    match &expected.holds {
+        SinkHolds::Never(marker) => format!("the marker {marker} stands nowhere in: {sinks}"),
+        SinkHolds::Marker(marker) => format!("the marker {marker} stands in a record of: {sinks}"),
+        SinkHolds::Field { field, json } => {
+            format!("the field {field} of the call's record is {json} in: {sinks}")
+        }
+        SinkHolds::Records(count) => format!("{count} record(s) of the call arrive in: {sinks}"),
+        SinkHolds::WellFormed => {
+            format!("the call's records obey their format, nothing escapes its field, in: {sinks}")
+        }
+        SinkHolds::Longest(most) => {
+            format!("no field of the call's records has over {most} characters in: {sinks}")
+        }
+    }
 }

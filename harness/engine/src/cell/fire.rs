@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use birdstrike_canary::{Answered, Ending as CanaryEnding};
+use birdstrike_canary::{Answered, Ending as CanaryEnding, Note};
 use birdstrike_scenario::Scenario;
 use birdstrike_scenario::scenario::{Form, Step};
 use birdstrike_wire::capture::Capture;
@@ -62,6 +62,8 @@ pub struct Upstream {
     pub body: Option<Body>,
     /// Bytes of the JSON-RPC message.
     pub bytes: u64,
+    /// Which rules the gateway's requests broke: ids of requirements, and what was seen.
+    pub notes: Vec<Note>,
 }
 
 impl Fired {
@@ -266,6 +268,7 @@ impl Shot<'_> {
         }
         let exchanges = journal.take(nonce);
         let calls = exchanges.len();
+        let notes = exchanges.iter().flat_map(|exchange| exchange.notes.iter().cloned()).collect();
         let Some(last) = exchanges.into_iter().next_back() else {
             return Upstream::default();
         };
@@ -278,6 +281,7 @@ impl Shot<'_> {
             sent: answered.map(|answer| answer.body.clone()),
             bytes: message.as_ref().map_or(0, Capture::len),
             body: message.and_then(|message| said(&message)),
+            notes,
         }
     }
 }

@@ -1,5 +1,6 @@
 //! Judging one check: both legs in, what holds and what became of the value out.
 
+mod asked;
 mod plain;
 
 use birdstrike_judge::compare::{Allowances, Pattern, Sameness, compare};
@@ -16,6 +17,7 @@ use crate::nonce;
 use crate::plan::Cell;
 use crate::render;
 
+use asked::{asked, reached};
 use plain::{absent, count, equals, flagged, large, mirrored, nothing_came, packed, strings};
 
 /// What a check came to.
@@ -95,6 +97,10 @@ impl<'a> Context<'a> {
             Expect::Flagged => flagged(fired),
             Expect::Packed => packed(self.fired, fired),
             Expect::Mirrored => mirrored(fired),
+            Expect::Asked => asked(&fired.upstream, &check.requirements),
+            Expect::Reached { place, json, same } => {
+                reached(&fired.upstream, &fired.nonce, (place, json, *same))
+            }
             Expect::Valid | Expect::AcrossRoutes { .. } | Expect::Sink(_) => Judged::intact(),
             other => Judged::harness(format!("`{}` is not judged yet", other.word())),
         })

@@ -5,7 +5,8 @@ use birdstrike_wire::shape::text_block;
 
 use super::text::through_value;
 use super::{Fault, edit, with_text, without};
-use crate::surfaces::answer_reading::Kind;
+use crate::failure::{Cause, Failure};
+use crate::surfaces::answer_reading::{Answer, Kind};
 use crate::surfaces::batch_packing::{self as right, Done, Tally, first_text};
 use crate::surfaces::is_error;
 
@@ -247,7 +248,70 @@ pub(super) const FAULTS: &[Fault] = &[
             };
         },
     },
+    Fault {
+        name: "entry-unknown-members-dropped",
+        surface: SURFACE,
+        mistake: "The result of an entry goes through a typed struct that knows five members.",
+        apply: |steps| {
+            steps.batch_packing.result = |result| {
+                let members = json::members(result).unwrap_or_default();
+                let unknown = members.iter().filter(|m| !KNOWN.iter().any(|known| m.is(known)));
+                unknown.fold(result.to_owned(), |result, member| without(result, &member.key()))
+            };
+        },
+    },
+    Fault {
+        name: "oversize-is-empty-entry",
+        surface: SURFACE,
+        mistake: "A call whose answer was too large has an entry of success without content.",
+        apply: |steps| {
+            steps.batch_packing.arrange = |mut done| {
+                for one in done.iter_mut().filter(|one| is_oversize(one)) {
+                    let body = "{\"content\":[]}".to_owned();
+                    one.ended = Ok(Answer { kind: Kind::Success, body });
+                }
+                right::arrange(done)
+            };
+        },
+    },
+    Fault {
+        name: "oversize-spoils-siblings",
+        surface: SURFACE,
+        mistake: "When one answer of a batch was too large the calls behind it are told to have \
+                  failed too.",
+        apply: |steps| {
+            steps.batch_packing.arrange = |done| {
+                let mut done = right::arrange(done);
+                let first = done.iter().position(is_oversize).unwrap_or(done.len());
+                for one in done.iter_mut().skip(first + 1) {
+                    one.ended = Err(Failure::new(Cause::Skipped, "the batch was ended"));
+                }
+                done
+            };
+        },
+    },
+    Fault {
+        name: "first-entry-not-ready",
+        surface: SURFACE,
+        mistake: "The first of several calls finds the way not open yet and is told to have failed.",
+        apply: |steps| {
+            steps.batch_packing.arrange = |done| {
+                let mut done = right::arrange(done);
+                if let [first, _, _, ..] = &mut done[..] {
+                    first.ended = Err(Failure::new(Cause::Unreachable, "not connected"));
+                }
+                done
+            };
+        },
+    },
 ];
+
+/// Members of a result that every revision knows.
+const KNOWN: [&str; 5] = ["resultType", "content", "structuredContent", "isError", "_meta"];
+
+fn is_oversize(done: &Done) -> bool {
+    done.ended.as_ref().is_err_and(|failure| failure.cause == Cause::ResponseTooLarge)
+}
 
 fn succeeded(done: &Done) -> bool {
     let success = |kind| matches!(kind, Kind::Success | Kind::Task | Kind::InputRequired);

@@ -1,10 +1,12 @@
 //! Faults of surface 6, the flat return.
 
+pub(super) mod blocks;
+
 use birdstrike_wire::{Era, envelope, json, meta};
 use serde_json::Value;
 
 use super::text::{doubles, plain_escapes, single_keys, through_value};
-use super::{Fault, blocks, edit, with_text, without};
+use super::{Fault, blocks as each_block, edit, with_text, without};
 use crate::failure::{Cause, Failure};
 use crate::surfaces::answer_reading::Kind;
 use crate::surfaces::flat_return::{self as right, Splice};
@@ -156,7 +158,7 @@ pub(super) const FAULTS: &[Fault] = &[
         mistake: "Each block gets a _meta of its own.",
         apply: |steps| {
             steps.flat_return.result =
-                |result| blocks(result, |_, block| json::set(block, "_meta", "{}").ok());
+                |result| each_block(result, |_, block| json::set(block, "_meta", "{}").ok());
         },
     },
     Fault {
@@ -182,7 +184,7 @@ pub(super) const FAULTS: &[Fault] = &[
         mistake: "Blocks lose their _meta.",
         apply: |steps| {
             steps.flat_return.result =
-                |result| blocks(result, |_, block| json::remove(block, "_meta").ok());
+                |result| each_block(result, |_, block| json::remove(block, "_meta").ok());
         },
     },
     Fault {
@@ -191,7 +193,7 @@ pub(super) const FAULTS: &[Fault] = &[
         mistake: "Blocks lose their annotations.",
         apply: |steps| {
             steps.flat_return.result =
-                |result| blocks(result, |_, block| json::remove(block, "annotations").ok());
+                |result| each_block(result, |_, block| json::remove(block, "annotations").ok());
         },
     },
     Fault {
@@ -200,7 +202,7 @@ pub(super) const FAULTS: &[Fault] = &[
         mistake: "Absent members of a block are written as null.",
         apply: |steps| {
             steps.flat_return.result = |result| {
-                blocks(result, |_, block| match json::get(block, "annotations") {
+                each_block(result, |_, block| match json::get(block, "annotations") {
                     None => json::set(block, "annotations", "null").ok(),
                     Some(_) => None,
                 })

@@ -149,4 +149,20 @@ pub(super) const FAULTS: &[Fault] = &[
             steps.is_error.own_error = |words| without(right::own_error(words), "isError");
         },
     },
+    Fault {
+        name: "failure-by-words",
+        surface: SURFACE,
+        mistake: "A text that begins with the word for an error makes a failure of its result.",
+        apply: |steps| {
+            steps.is_error.is_flagged = |members| {
+                let content = members.iter().find(|member| member.is("content"));
+                let begins = |content: &str| content.contains("\"text\":\"Error");
+                right::is_flagged(members) || content.is_some_and(|member| begins(member.value))
+            };
+            steps.is_error.label = |result, kind| match kind {
+                Kind::ToolError => edit(result, |result| json::set(result, "isError", "true").ok()),
+                _ => result,
+            };
+        },
+    },
 ];

@@ -40,6 +40,14 @@ pub(super) const FAULTS: &[Fault] = &[
         apply: |steps| steps.upstream_read.allowance = |bound| bound.limit_bytes | 1023,
     },
     Fault {
+        name: "limit-of-a-buffer",
+        surface: SURFACE,
+        mistake: "The reader has a buffer of 64 KiB, whatever limit was configured.",
+        apply: |steps| {
+            steps.upstream_read.allowance = |bound| right::allowance(bound).min(65_536);
+        },
+    },
+    Fault {
         name: "limit-counts-characters",
         surface: SURFACE,
         mistake: "The limit counts characters in place of bytes.",

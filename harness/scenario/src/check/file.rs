@@ -13,7 +13,7 @@ use crate::yaml::At;
 /// A check as it is written. Exactly one of the words `intact`, `equals`, `absent`, `count`,
 /// `refused`, `same-as`, `valid`, `flagged`, `packed`, `mirrored`, `across-routes`, `cut-told`,
 /// `prefix`, `within-budget`, `unlike`, `digest`, `never-in`, `in-sink`, `records`, `well-formed`,
-/// `longest` must be there.
+/// `longest`, `asked`, `reached` must be there.
 #[derive(Clone, Debug, Default, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, rename_all = "kebab-case", default)]
 pub struct CheckFile {
@@ -49,6 +49,10 @@ pub struct CheckFile {
     unlike: Option<String>,
     /// The listed digest of the tool is the right one.
     digest: Option<Level>,
+    /// The gateway's own request to the upstream breaks no rule.
+    asked: Option<Level>,
+    /// Stands, as this JSON text, in the request that reached the upstream.
+    reached: Option<String>,
     /// The marker stands in none of these sinks.
     pub(super) never_in: Option<Vec<Sink>>,
     /// The marker, or the value of a field, stands in each of these sinks.
@@ -65,7 +69,8 @@ pub struct CheckFile {
     pub(super) marker: Option<String>,
     /// `in-sink`: the name of a field that the profile's port knows; `equals` is its value.
     pub(super) field: Option<String>,
-    /// How binding, for `equals`, `count`, `same-as`, `unlike` and what is expected of sinks.
+    /// How binding, for `equals`, `count`, `same-as`, `unlike`, `reached` and what is
+    /// expected of sinks.
     pub(super) level: Option<Level>,
     /// The slot that is judged.
     slot: Option<String>,
@@ -154,12 +159,18 @@ impl CheckFile {
                 | Expect::Count { .. }
                 | Expect::SameAs { .. }
                 | Expect::Unlike { .. }
+                | Expect::Reached { .. }
                 | Expect::Sink(_)
         );
         let counts = self.records.is_some() || self.longest.is_some();
         let marked = self.never_in.is_some() || self.in_sink.is_some();
-        let compared =
-            matches!(expect, Expect::Intact { .. } | Expect::Equals { .. } | Expect::SameAs { .. });
+        let compared = matches!(
+            expect,
+            Expect::Intact { .. }
+                | Expect::Equals { .. }
+                | Expect::SameAs { .. }
+                | Expect::Reached { .. }
+        );
         let stray = [
             ("cause", !self.cause.is_empty() && !refused),
             ("or", self.or.is_some() && !refused),
@@ -189,7 +200,7 @@ impl CheckFile {
                 &format!("check `{name}` expects nothing"),
                 "say one of intact, equals, absent, count, refused, same-as, valid, flagged, packed, \
                  mirrored, across-routes, cut-told, prefix, within-budget, unlike, digest, \
-                 never-in, in-sink, records, well-formed, longest",
+                 never-in, in-sink, records, well-formed, longest, asked, reached",
             )),
             (Some(_), false) => Err(source.mistake(
                 &format!("check `{name}` expects several things: {}", words.join(", ")),
@@ -208,6 +219,10 @@ impl CheckFile {
         if let (Some(json), None) = (&self.equals, &self.in_sink) {
             let json = json.trim().to_owned();
             found.push((level, Expect::Equals { place: self.target(source)?, json, same }));
+        }
+        if let Some(json) = &self.reached {
+            let (place, json) = (self.target(source)?, json.trim().to_owned());
+            found.push((level, Expect::Reached { place, json, same }));
         }
         if let Some(level) = self.absent {
             found.push((level, Expect::Absent { place: self.target(source)? }));
@@ -230,6 +245,7 @@ impl CheckFile {
             (self.cut_told, Expect::CutTold),
             (self.within_budget, Expect::WithinBudget),
             (self.digest, Expect::Digest),
+            (self.asked, Expect::Asked),
         ];
         found.extend(bare.into_iter().filter_map(|(level, expect)| Some((level?, expect))));
         Ok(found)

@@ -110,6 +110,10 @@ pub struct RawSpec {
 pub struct OversizedSpec {
     /// How large.
     pub size: Size,
+    /// The text stands in a typed part as well, and each of the two has half of the bytes. The
+    /// message is then held in memory: for sizes of some megabytes.
+    #[serde(default)]
+    pub twice: bool,
 }
 
 /// The size of an oversized answer.

@@ -161,7 +161,10 @@ impl Form {
     pub(super) fn fills(&self, slot: &str) -> bool {
         let outcome = match self {
             Self::Outcome(outcome) => outcome,
-            Self::Oversized(_) => return matches!(slot, "text" | "block.0" | "content" | "result"),
+            Self::Oversized(oversized) => {
+                let usual = matches!(slot, "text" | "block.0" | "content" | "result");
+                return usual || (slot == "data" && oversized.twice);
+            }
             Self::Raw(_) | Self::Builtin => return true,
         };
         match slot.split_once('.').unwrap_or((slot, "")) {

@@ -13,7 +13,7 @@ const MAX_LEVELS: usize = 32;
 /// The most subschemas that may wait for each other at one value, and along a whole one.
 const MAX_CHAIN: usize = 128;
 /// Looks at a value that one validation may come to, by a generous estimate.
-const MAX_LOOKS: u64 = 2_000_000;
+const MAX_LOOKS: u64 = 50_000_000;
 
 /// Keywords whose subschemas are applied to the same value.
 const SAME: [&str; 8] =

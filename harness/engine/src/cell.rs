@@ -17,7 +17,7 @@ use crate::launch::{DIRECT, Launch};
 use crate::plan::{Cell, encoding_word};
 use crate::record::{CheckRecord, Observation, Untested};
 
-pub use fire::Fired;
+pub use fire::{Fired, Hold};
 pub use judging::Judged;
 
 /// What a cell found.
@@ -56,10 +56,10 @@ pub struct Fate {
 }
 
 /// Runs a cell. Never fails: what goes wrong is a verdict.
-pub async fn run(launch: &Launch, scenario: &Scenario, cell: &Cell) -> Outcome {
+pub async fn run(mut hold: Hold<'_>, scenario: &Scenario, cell: &Cell) -> Outcome {
     let from = Instant::now();
     let mut outcome = Outcome::default();
-    let fired = match fire::steps(launch, scenario, cell).await {
+    let fired = match fire::steps(&mut hold, scenario, cell).await {
         Ok(fired) => fired,
         Err(why) => {
             outcome.suspicious = true;
@@ -68,9 +68,10 @@ pub async fn run(launch: &Launch, scenario: &Scenario, cell: &Cell) -> Outcome {
         }
     };
     outcome.calls = fired.len() as u64;
-    outcome.deadlines = fired.iter().filter(|f| f.transcript.is_late()).count() as u64;
-    outcome.suspicious = fired.iter().any(|f| f.transcript.status.is_none());
-    outcome.unreached = fired.iter().all(|f| f.upstream.calls == 0 && !f.misuse);
+    outcome.deadlines = fired.iter().filter(|f| f.transcript.is_late() && !f.exempt).count() as u64;
+    outcome.suspicious = fired.iter().any(|f| f.transcript.status.is_none() && !f.exempt);
+    outcome.unreached = fired.iter().all(|f| f.upstream.calls == 0 && !f.by_gateway);
+    let launch = hold.launch();
     let mut run = Run { launch, scenario, cell, fired: &fired, from, outcome: &mut outcome };
     run.judge();
     if cell.route != DIRECT {
@@ -108,7 +109,10 @@ impl Run<'_> {
         let direct = self.cell.route == DIRECT;
         // The gateway's own conduct has no direct column.
         let judged_direct = match check.expect {
-            Expect::Intact { .. } | Expect::Equals { .. } | Expect::Absent { .. } => true,
+            Expect::Intact { .. }
+            | Expect::Equals { .. }
+            | Expect::Absent { .. }
+            | Expect::Prefix { .. } => true,
             _ => !direct,
         };
         judged_direct
@@ -119,6 +123,10 @@ impl Run<'_> {
     fn check(&mut self, index: usize, check: &Check) {
         let context = judging::Context { launch: self.launch, cell: self.cell, fired: self.fired };
         let Some(fired) = context.step(check.of.as_deref()) else {
+            if self.cell.route == DIRECT {
+                // Some steps are the gateway's alone.
+                return;
+            }
             let of = check.of.as_deref().unwrap_or("the first");
             self.outcome.records.extend(self.fired.first().map(|first| {
                 let message = format!("step `{of}` was not fired on this route");
@@ -169,7 +177,8 @@ impl Run<'_> {
         let Some(first) = self.fired.first() else {
             return;
         };
-        let broken = self.fired.iter().map(|fired| (fired, valid::judge(&context, fired)));
+        let due = self.fired.iter().filter(|fired| !fired.exempt);
+        let broken = due.map(|fired| (fired, valid::judge(&context, fired)));
         let worst = broken.into_iter().find(|(_, judged)| !judged.holds);
         let (fired, judged) = worst.unwrap_or_else(|| (first, Judged::intact()));
         // An answer to a call that no upstream saw breaks rules or proves nothing.

@@ -9,11 +9,13 @@ mod batch_packing;
 mod facade;
 mod flat_return;
 mod is_error;
+mod listing;
 mod mutators;
 mod resource_links;
 mod schema_and_digest;
 mod tasks;
 mod text;
+mod transport;
 mod truncation;
 mod upstream_read;
 
@@ -50,6 +52,8 @@ pub const fn all() -> &'static [&'static [Fault]] {
         tasks::FAULTS,
         is_error::FAULTS,
         schema_and_digest::FAULTS,
+        listing::FAULTS,
+        transport::FAULTS,
     ]
 }
 

@@ -44,6 +44,7 @@
 //!
 //! Each has `data` with `cause`, and where they are known `upstream`, `limit_bytes`, `timeout_ms`.
 
+mod aside;
 mod client;
 mod config;
 mod context;
@@ -55,6 +56,7 @@ mod identities;
 mod log;
 mod pipeline;
 mod routes;
+mod sessions;
 mod spelled;
 pub mod surfaces;
 mod upstream;

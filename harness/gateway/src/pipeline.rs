@@ -112,10 +112,12 @@ impl Pipeline {
 
     /// Whether any upstream offers tasks in the form of this era; who does not
     /// answer soon has none.
-    pub(crate) async fn offers_tasks(&self, era: Era) -> bool {
+    pub(crate) async fn offers_tasks(&self, client: &Client, era: Era) -> bool {
         const PATIENCE: Duration = Duration::from_secs(2);
         let asked = self.upstreams.iter().map(|upstream| async move {
-            tokio::time::timeout(PATIENCE, upstream.offers_tasks(era)).await.unwrap_or(false)
+            tokio::time::timeout(PATIENCE, upstream.offers_tasks(client, era))
+                .await
+                .unwrap_or(false)
         });
         join_all(asked).await.contains(&true)
     }
@@ -230,7 +232,8 @@ impl Pipeline {
             Vec::new()
         };
         let task = call.client.task.as_deref();
-        let asks_for_task = task.is_some() && upstream.offers_tasks(Era::Handshake).await;
+        let asks_for_task =
+            task.is_some() && upstream.offers_tasks(call.client, Era::Handshake).await;
         let members = members(name, call, task.filter(|_| asks_for_task));
         let mut ask = Ask {
             method: call.method.as_str(),

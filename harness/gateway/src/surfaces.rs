@@ -9,10 +9,12 @@ pub mod answer_reading;
 pub mod batch_packing;
 pub mod flat_return;
 pub mod is_error;
+pub mod listing;
 pub mod mutators;
 pub mod resource_links;
 pub mod schema_and_digest;
 pub mod tasks;
+pub mod transport;
 pub mod truncation;
 pub mod upstream_read;
 
@@ -39,6 +41,10 @@ pub struct Steps {
     pub is_error: is_error::Steps,
     /// Surface 11.
     pub schema_and_digest: schema_and_digest::Steps,
+    /// The area of listings.
+    pub listing: listing::Steps,
+    /// The area of what travels beside the results.
+    pub transport: transport::Steps,
 }
 
 impl Steps {
@@ -54,6 +60,8 @@ impl Steps {
         tasks: tasks::Steps::RIGHT,
         is_error: is_error::Steps::RIGHT,
         schema_and_digest: schema_and_digest::Steps::RIGHT,
+        listing: listing::Steps::RIGHT,
+        transport: transport::Steps::RIGHT,
     };
 }
 

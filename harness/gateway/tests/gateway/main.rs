@@ -8,6 +8,7 @@
 )]
 
 mod batch;
+mod beside_faults;
 mod definitions;
 mod definitions_and_tasks;
 mod facade;
@@ -25,3 +26,4 @@ mod stdio;
 mod support;
 mod tasks;
 mod third_party;
+mod transport;

@@ -9,9 +9,13 @@ mod batch_packing;
 mod facade;
 mod flat_return;
 mod is_error;
+mod listing;
 mod mutators;
 mod resource_links;
+mod schema_and_digest;
+mod tasks;
 mod text;
+mod transport;
 mod truncation;
 mod upstream_read;
 
@@ -42,10 +46,14 @@ pub const fn all() -> &'static [&'static [Fault]] {
         truncation::FAULTS,
         batch_packing::FAULTS,
         flat_return::FAULTS,
+        flat_return::blocks::FAULTS,
         facade::FAULTS,
         resource_links::FAULTS,
-        flat_return::blocks::FAULTS,
+        tasks::FAULTS,
         is_error::FAULTS,
+        schema_and_digest::FAULTS,
+        listing::FAULTS,
+        transport::FAULTS,
     ]
 }
 

@@ -8,6 +8,9 @@
 )]
 
 mod batch;
+mod beside_faults;
+mod definitions;
+mod definitions_and_tasks;
 mod facade;
 mod faults;
 mod hostile;
@@ -21,4 +24,6 @@ mod shaping;
 mod shaping_faults;
 mod stdio;
 mod support;
+mod tasks;
 mod third_party;
+mod transport;

@@ -18,7 +18,7 @@ use crate::launch::{DIRECT, Launch};
 use crate::plan::{Cell, encoding_word};
 use crate::record::{CheckRecord, Observation, Untested};
 
-pub use fire::Fired;
+pub use fire::{Fired, Hold};
 pub use judging::Judged;
 
 /// What a cell found.
@@ -57,11 +57,11 @@ pub struct Fate {
 }
 
 /// Runs a cell. Never fails: what goes wrong is a verdict.
-pub async fn run(launch: &Launch, scenario: &Scenario, cell: &Cell) -> Outcome {
+pub async fn run(mut hold: Hold<'_>, scenario: &Scenario, cell: &Cell) -> Outcome {
     let from = Instant::now();
     let mut outcome = Outcome::default();
-    let watching = sinks::Watching::begin(launch, scenario, cell).await;
-    let fired = match fire::steps(launch, scenario, cell).await {
+    let watching = sinks::Watching::begin(hold.launch(), scenario, cell).await;
+    let fired = match fire::steps(&mut hold, scenario, cell).await {
         Ok(fired) => fired,
         Err(why) => {
             outcome.suspicious = true;
@@ -72,9 +72,10 @@ pub async fn run(launch: &Launch, scenario: &Scenario, cell: &Cell) -> Outcome {
     outcome.calls = fired.len() as u64;
     outcome.deadlines = fired.iter().filter(|f| f.transcript.is_late()).count() as u64;
     outcome.suspicious = fired.iter().any(|f| f.transcript.status.is_none());
-    outcome.unreached = fired.iter().all(|f| f.upstream.calls == 0 && !f.misuse);
+    outcome.unreached = fired.iter().all(|f| f.upstream.calls == 0 && !f.by_gateway);
+    let launch = hold.launch();
     let seen = match watching {
-        Some(watching) => Some(watching.settle(&fired).await),
+        Some(watching) => Some(watching.settle(launch, scenario, cell, &fired).await),
         None => None,
     };
     let mut run = Run { launch, scenario, cell, fired: &fired, seen, from, outcome: &mut outcome };
@@ -114,6 +115,10 @@ impl Run<'_> {
     fn check(&mut self, index: usize, check: &Check) {
         let context = judging::Context { launch: self.launch, cell: self.cell, fired: self.fired };
         let Some(fired) = context.step(check.of.as_deref()) else {
+            if self.cell.route == DIRECT {
+                // Some steps are the gateway's alone.
+                return;
+            }
             let of = check.of.as_deref().unwrap_or("the first");
             self.outcome.records.extend(self.fired.first().map(|first| {
                 let message = format!("step `{of}` was not fired on this route");
@@ -260,7 +265,10 @@ fn concerns(check: &Check, cell: &Cell) -> bool {
     let direct = cell.route == DIRECT;
     // The gateway's own conduct has no direct column.
     let judged_direct = match check.expect {
-        Expect::Intact { .. } | Expect::Equals { .. } | Expect::Absent { .. } => true,
+        Expect::Intact { .. }
+        | Expect::Equals { .. }
+        | Expect::Absent { .. }
+        | Expect::Prefix { .. } => true,
         _ => !direct,
     };
     judged_direct

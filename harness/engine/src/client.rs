@@ -2,10 +2,14 @@
 
 pub mod answer;
 pub mod batch;
+pub mod claims;
+pub mod continuation;
+pub mod facade;
 pub mod http;
 pub mod session;
 pub mod transcript;
 
 pub use answer::{Answer, Body};
+pub use claims::Claims;
 pub use session::{Endpoint, Session};
 pub use transcript::{Ending, Transcript};

@@ -109,7 +109,9 @@ fn explain_scenario(catalogue: &Catalogue, scenario: &Scenario, only: Option<&st
 fn canary_says(answer: &birdstrike_scenario::scenario::AnswerSpec) -> String {
     let encoding = Encoding::Json;
     let rendered = Revision::ALL.iter().rev().find_map(|revision| {
-        let context = Context { nonce: "bs", revision: *revision, encoding, limit: DEFAULT_LIMIT };
+        let (others, limit) = (render::Nonces::new(), DEFAULT_LIMIT);
+        let context =
+            Context { nonce: "bs", revision: *revision, encoding, limit, others: &others };
         render::prepare(answer, &context).ok()
     });
     match rendered.map(|prepared| prepared.plan.answer) {

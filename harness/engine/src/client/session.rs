@@ -48,6 +48,7 @@ const FIRST_ID: u64 = 1_000;
 
 impl Session {
     /// Opens a conversation: the handshake where the revision has one, `server/discover` where not.
+    /// `capabilities` are the client's, a JSON object: told once, or in every request.
     ///
     /// # Errors
     /// What went wrong, in words.
@@ -55,6 +56,7 @@ impl Session {
         http: &reqwest::Client,
         endpoint: &Endpoint,
         revision: Revision,
+        capabilities: &str,
         deadline: Duration,
     ) -> Result<Self, String> {
         let url =
@@ -67,22 +69,22 @@ impl Session {
             url,
             identity: endpoint.identity.clone(),
             revision,
-            meta: meta::request_meta(revision, &client, "{}"),
+            meta: meta::request_meta(revision, &client, capabilities),
             client,
             id: None,
             next: AtomicU64::new(FIRST_ID),
             server: None,
         };
         match revision.era() {
-            Era::Handshake => session.shake_hands(deadline).await?,
+            Era::Handshake => session.shake_hands(capabilities, deadline).await?,
             Era::Stateless => session.discover(deadline).await,
         }
         Ok(session)
     }
 
-    async fn shake_hands(&mut self, deadline: Duration) -> Result<(), String> {
+    async fn shake_hands(&mut self, capabilities: &str, deadline: Duration) -> Result<(), String> {
         let params = format!(
-            "{{\"protocolVersion\":\"{}\",\"capabilities\":{{}},\"clientInfo\":{}}}",
+            "{{\"protocolVersion\":\"{}\",\"capabilities\":{capabilities},\"clientInfo\":{}}}",
             self.revision,
             self.client.to_json()
         );
@@ -94,9 +96,7 @@ impl Session {
         }
         self.id.clone_from(&transcript.session);
         self.server = Some(result);
-        let initialized = envelope::notification("notifications/initialized", None);
-        let headers = self.headers("notifications/initialized", "{}");
-        let told = post(&self.http, &self.url, headers, initialized, None, deadline).await;
+        let told = self.notify("notifications/initialized", None, deadline).await;
         match told.status {
             Some(200..=299) => Ok(()),
             status => Err(format!("notifications/initialized was answered with {status:?}")),
@@ -124,6 +124,19 @@ impl Session {
             }
         };
         json::get_string(info?, "version")
+    }
+
+    /// Sends one notification; `params` as those of a request, or nothing.
+    pub async fn notify(
+        &self,
+        method: &str,
+        params: Option<&str>,
+        deadline: Duration,
+    ) -> Transcript {
+        let params = params.map(|params| self.params(params));
+        let body = envelope::notification(method, params.as_deref());
+        let headers = self.headers(method, params.as_deref().unwrap_or("{}"));
+        post(&self.http, &self.url, headers, body, None, deadline).await
     }
 
     /// Sends one request; `params` is a JSON object without the `_meta` of its revision (members of
@@ -168,7 +181,8 @@ impl Session {
         Err(format!("the listing has more than {MOST_PAGES} pages"))
     }
 
-    fn next_id(&self) -> String {
+    /// An id that no other request of this conversation has.
+    pub fn next_id(&self) -> String {
         self.next.fetch_add(1, Ordering::Relaxed).to_string()
     }
 

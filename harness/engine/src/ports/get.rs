@@ -54,6 +54,12 @@ impl Poll {
         Self { http, url, headers, parts, store, asked, seen, latest }
     }
 
+    /// The document stands elsewhere now. What was seen of it stays seen: a gateway may keep its
+    /// records when it is started anew.
+    pub(super) fn moved(&mut self, url: String, headers: HeaderMap) {
+        (self.url, self.headers, self.asked) = (url, headers, None);
+    }
+
     /// Looks at the document, unless it was asked for after `since` already.
     ///
     /// # Errors

@@ -142,12 +142,11 @@ impl Ports {
                     let parts = parts(&watch.port)?;
                     let headers = header_map(&headers);
                     let mut poll = poll.lock().await;
-                    match poll.as_mut() {
-                        Some(known) => known.moved(url, headers),
-                        None => {
-                            let http = http.clone();
-                            *poll = Some(get::Poll::new(http, url, headers, parts, store));
-                        }
+                    if let Some(known) = poll.as_mut() {
+                        known.moved(url, headers);
+                    } else {
+                        let http = http.clone();
+                        *poll = Some(get::Poll::new(http, url, headers, parts, store));
                     }
                 }
                 (Some(Means::WebSocket(url)), _) => {

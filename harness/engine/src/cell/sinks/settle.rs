@@ -23,7 +23,8 @@ const GONE_ON: Duration = Duration::from_millis(5);
 /// The shortest and the longest pause between two looks at what does not come by itself.
 const PAUSE: (Duration, Duration) = (Duration::from_millis(2), Duration::from_millis(32));
 
-/// The ports that a cell's checks need, marked before anything was fired.
+/// The ports that a cell's checks need, marked before anything was fired. It borrows nothing, so
+/// that a step may start the gateway anew.
 pub(in crate::cell) struct Watching {
     /// Places among the launch's ports, and the marks in them.
     marks: Vec<(usize, u64)>,

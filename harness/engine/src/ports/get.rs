@@ -82,6 +82,9 @@ impl Poll {
             if fresh {
                 // How things stand is shown by `latest`; what stood there in between is sought.
                 self.store.push(Arrival { shadow: state, ..Arrival::now(part.clone()) });
+                if state {
+                    self.store.count(part.len());
+                }
             }
             if state {
                 latest.push(Arc::new(Arrival { at: now, ..Arrival::now(part) }));
@@ -188,6 +191,6 @@ mod tests {
         poll.look(Instant::now()).await.unwrap();
         assert_eq!(poll.latest()[0].raw, b"calls{tool=\"echo\"} 2");
         assert_eq!(store.since(0).records.len(), 3);
-        assert_eq!(store.totals().0, 0);
+        assert_eq!(store.totals().0, 3);
     }
 }

@@ -152,6 +152,8 @@ pub enum Expect {
         /// Milliseconds since the request.
         ms: u64,
     },
+    /// Every item of a listing has a name that no other has.
+    Distinct,
     /// The HTTP status of the answer is one of these.
     Status {
         /// The statuses.
@@ -187,6 +189,7 @@ impl Expect {
             Self::Cancelled { .. } => "cancelled",
             Self::NotBefore { .. } => "not-before",
             Self::Status { .. } => "status",
+            Self::Distinct => "distinct",
         }
     }
 

@@ -12,6 +12,8 @@ mod is_error;
 mod listing;
 mod mutators;
 mod resource_links;
+mod schema_and_digest;
+mod tasks;
 mod text;
 mod transport;
 mod truncation;
@@ -44,10 +46,12 @@ pub const fn all() -> &'static [&'static [Fault]] {
         truncation::FAULTS,
         batch_packing::FAULTS,
         flat_return::FAULTS,
+        flat_return::blocks::FAULTS,
         facade::FAULTS,
         resource_links::FAULTS,
-        flat_return::blocks::FAULTS,
+        tasks::FAULTS,
         is_error::FAULTS,
+        schema_and_digest::FAULTS,
         listing::FAULTS,
         transport::FAULTS,
     ]

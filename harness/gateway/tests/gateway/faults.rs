@@ -55,6 +55,7 @@ impl Range {
         let error = r#"{"code":-7,"message":"mine","data":{"n":1.0}}"#;
         new.tool("error", Say::Error(error.into()));
         new.tool("error-400", Say::ErrorWith(400, error.into()));
+        new.tool("reason", Say::Reason(422, r#"{"detail":"used up"}"#.into()));
         let message = |text: &str| Say::Message(text.as_bytes().to_vec());
         new.tool(
             "both",
@@ -85,8 +86,10 @@ impl Range {
     fn config(&self) -> String {
         let stdio = super::stdio::config(C);
         let stdio = stdio.strip_prefix("upstreams: {main: ").unwrap().strip_suffix('}').unwrap();
-        let mut config =
-            format!("upstreams:\n  stdio: {stdio}\n  old: {{url: '{}'}}\n", self.old.url);
+        let mut config = format!(
+            "task_key: the same in every run\nupstreams:\n  stdio: {stdio}\n  old: {{url: '{}'}}\n",
+            self.old.url
+        );
         // One to each probe that may cost an upstream its next call.
         for name in ["new", "batch", "after-failure", "after-bad-answer"] {
             writeln!(config, "  {name}: {{url: '{}'}}", self.new.url).unwrap();
@@ -119,6 +122,7 @@ impl Range {
                 "input",
                 "error",
                 "error-400",
+                "reason",
                 "both",
                 "other-id",
                 "bad-text",
@@ -270,8 +274,8 @@ async fn each_fault_shows_and_stays_on_its_route() {
     let again = range.fire(&Steps::RIGHT).await;
     assert_eq!(right, again, "a right gateway does the same twice");
     let mut table = String::new();
-    // Nothing that is fired here holds a link, or has anything beside its results.
-    let elsewhere = ["resource-links", "listing", "transport"];
+    // Nothing that is fired here holds a link, a task or a pin, or has anything beside its results.
+    let elsewhere = ["resource-links", "listing", "transport", "schema-and-digest", "tasks"];
     let fired = |fault: &&faults::Fault| !elsewhere.contains(&fault.surface);
     for fault in faults::all().iter().copied().flatten().filter(fired) {
         let mut steps = Steps::RIGHT;

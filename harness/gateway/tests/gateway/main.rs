@@ -9,6 +9,8 @@
 
 mod batch;
 mod beside_faults;
+mod definitions;
+mod definitions_and_tasks;
 mod facade;
 mod faults;
 mod hostile;
@@ -22,5 +24,6 @@ mod shaping;
 mod shaping_faults;
 mod stdio;
 mod support;
+mod tasks;
 mod third_party;
 mod transport;

@@ -5,13 +5,14 @@ use std::sync::atomic::{AtomicU64, Ordering};
 
 use birdstrike_wire::meta::Implementation;
 
-use crate::config::{Config, Limits, Mutator};
+use crate::config::{Config, Limits, Mutator, OutputSchema, Pins};
 use crate::identities::Identities;
 use crate::log::Log;
 use crate::sessions::Sessions;
 use crate::sinks::Sinks;
 use crate::surfaces::Steps;
 use crate::surfaces::resource_links::{Links, Memory};
+use crate::surfaces::tasks;
 use crate::surfaces::truncation::Budget;
 
 /// Links that are remembered for each identity.
@@ -27,6 +28,12 @@ pub(crate) struct Context {
     pub(crate) mutators: Vec<Mutator>,
     /// The budget of a batch, with what it keeps to be fetched.
     pub(crate) budget: Option<Budget>,
+    /// What the ids of tasks are sealed with.
+    pub(crate) task_key: tasks::Key,
+    /// What tools are pinned to.
+    pub(crate) pins: Option<Pins>,
+    /// What is done about a result that its tool's outputSchema does not allow.
+    pub(crate) output_schema: OutputSchema,
     /// The clients that shook hands, and all who listen.
     pub(crate) sessions: Sessions,
     /// Who may call.
@@ -57,6 +64,9 @@ impl Context {
             limits: config.limits.clone(),
             mutators: config.mutators.clone(),
             budget: config.truncation.map(Budget::new),
+            task_key: tasks::Key::new(config.task_key.as_deref()),
+            pins: config.pins.clone(),
+            output_schema: config.output_schema,
             sessions: Sessions::default(),
             identities: Identities::new(&config.identities),
             links: Links {

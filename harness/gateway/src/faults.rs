@@ -14,6 +14,8 @@ mod listing;
 mod mutators;
 mod redaction;
 mod resource_links;
+mod schema_and_digest;
+mod tasks;
 mod text;
 mod transport;
 mod truncation;
@@ -46,10 +48,12 @@ pub const fn all() -> &'static [&'static [Fault]] {
         truncation::FAULTS,
         batch_packing::FAULTS,
         flat_return::FAULTS,
+        flat_return::blocks::FAULTS,
         facade::FAULTS,
         resource_links::FAULTS,
-        flat_return::blocks::FAULTS,
+        tasks::FAULTS,
         is_error::FAULTS,
+        schema_and_digest::FAULTS,
         redaction::FAULTS,
         audit_export::FAULTS,
         listing::FAULTS,

@@ -1,12 +1,15 @@
 //! One call to an upstream, whatever the route: asked, read, settled, logged.
 
 mod reading;
+mod schema;
+mod task;
 
 use std::sync::Arc;
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
 use birdstrike_wire::headers::{Found, Mismatch, param_mismatches};
 use birdstrike_wire::{Era, Revision, codes, json};
+use futures_util::future::join_all;
 use jiff::Timestamp;
 
 use crate::client::Client;
@@ -30,6 +33,8 @@ pub(crate) enum Method {
     Tool,
     Prompt,
     Resource,
+    /// A request about a task, of this name.
+    Task(&'static str),
 }
 
 impl Method {
@@ -38,6 +43,7 @@ impl Method {
             Self::Tool => "tools/call",
             Self::Prompt => "prompts/get",
             Self::Resource => "resources/read",
+            Self::Task(method) => method,
         }
     }
 }
@@ -74,7 +80,7 @@ impl Ended {
     /// A call of what nobody has.
     fn unanswered(call: &Call<'_>) -> Self {
         let (cause, what) = match call.method {
-            Method::Tool => (Cause::UnknownTool, "tool"),
+            Method::Tool | Method::Task(_) => (Cause::UnknownTool, "tool"),
             Method::Prompt => (Cause::UnknownPrompt, "prompt"),
             Method::Resource => (Cause::UnknownResource, "resource"),
         };
@@ -100,6 +106,23 @@ impl Pipeline {
         let (prefix, name) = tool.split_once('.')?;
         let upstream = self.upstreams.iter().find(|upstream| upstream.name == prefix)?;
         Some((upstream, name))
+    }
+
+    /// What clients call the tool that an upstream calls `own`.
+    pub(crate) fn shown_name(&self, upstream: &str, own: &str) -> String {
+        if self.upstreams.len() == 1 { own.to_owned() } else { format!("{upstream}.{own}") }
+    }
+
+    /// Whether any upstream offers tasks in the form of this era; who does not
+    /// answer soon has none.
+    pub(crate) async fn offers_tasks(&self, client: &Client, era: Era) -> bool {
+        const PATIENCE: Duration = Duration::from_secs(2);
+        let asked = self.upstreams.iter().map(|upstream| async move {
+            tokio::time::timeout(PATIENCE, upstream.offers_tasks(client, era))
+                .await
+                .unwrap_or(false)
+        });
+        join_all(asked).await.contains(&true)
     }
 
     /// Holds the `Mcp-Param-*` headers of a client that mirrors its arguments against them, as far
@@ -137,15 +160,20 @@ impl Pipeline {
             }
         }
         let report = self.shape(call, &mut ended);
+        self.tell_broken(call, &ended, &report);
+        ended.elapsed_ms = watch.started.elapsed().as_millis();
+        watch.ended(&ended, report.changes);
+        ended
+    }
+
+    /// One line for a mutator that failed.
+    fn tell_broken(&self, call: &Call<'_>, ended: &Ended, report: &mutators::Report) {
         if let Some((mutator, why)) = &report.broken {
             let line = self.context.log.event("mutator_failed").text("call_id", &ended.call_id);
             let line = line.text("trace_id", &call.client.trace.trace_id).text("route", call.route);
             let line = line.text("tool", call.tool).text("upstream", &ended.upstream);
             line.text("mutator", mutator).text("cause", why).write();
         }
-        ended.elapsed_ms = watch.started.elapsed().as_millis();
-        watch.ended(&ended, report.changes);
-        ended
     }
 
     /// What the gateway does to a result, whatever the route: mutators first, which get it as the
@@ -153,7 +181,7 @@ impl Pipeline {
     fn shape(&self, call: &Call<'_>, ended: &mut Ended) -> mutators::Report {
         let Context { mutators, links, steps, .. } = &*self.context;
         let (source, report) = match call.method {
-            Method::Tool => {
+            Method::Tool | Method::Task(_) => {
                 let run = mutators::run(&mut ended.answer, call.route, mutators, &steps.mutators);
                 (Source::Call, run)
             }
@@ -192,12 +220,19 @@ impl Pipeline {
             ended.answer = Err(failure);
             return;
         }
+        if has_headers && let Err(failure) = self.check_pin(upstream, name, call).await {
+            ended.answer = Err(failure);
+            return;
+        }
         let param_headers = if has_headers {
             upstream.param_headers(name, call.arguments, call.client)
         } else {
             Vec::new()
         };
-        let members = members(name, call);
+        let task = call.client.task.as_deref();
+        let asks_for_task =
+            task.is_some() && upstream.offers_tasks(call.client, Era::Handshake).await;
+        let members = members(name, call, task.filter(|_| asks_for_task));
         let mut ask = Ask {
             method: call.method.as_str(),
             name: Some(name),
@@ -218,6 +253,10 @@ impl Pipeline {
                 self.ask(upstream, &ask, ended).await;
             }
         }
+        self.hand_out(upstream, call, ended);
+        if has_headers {
+            self.check_output(upstream, name, call, &mut ended.answer).await;
+        }
     }
 
     async fn ask(&self, upstream: &Upstream, ask: &Ask<'_>, ended: &mut Ended) {
@@ -235,7 +274,7 @@ impl Pipeline {
             id: &id,
             upstream: link.revision,
             client: ask.client.revision,
-            declares_tasks: ask.client.declares_tasks,
+            declares_tasks: ask.client.declares_tasks || ask.client.task.is_some(),
         };
         let read = answer_reading::read(message, &asked, &steps.answer_reading, &steps.is_error);
         let aftermath = match &read {
@@ -312,14 +351,19 @@ impl Drop for Watch<'_> {
 }
 
 /// The members of the params for the upstream, with its own name for the tool.
-fn members(name: &str, call: &Call<'_>) -> String {
-    let comma = if call.others.is_empty() { "" } else { "," };
-    let (name, arguments, others) = (json::quote(name), call.arguments, call.others);
+fn members(name: &str, call: &Call<'_>, task: Option<&str>) -> String {
     let key = if call.method == Method::Resource { "uri" } else { "name" };
-    if arguments.is_empty() {
-        return format!("\"{key}\":{name}{comma}{others}");
+    let mut members = format!("\"{key}\":{}", json::quote(name));
+    if !call.arguments.is_empty() {
+        members.push_str(&format!(",\"arguments\":{}", call.arguments));
     }
-    format!("\"{key}\":{name},\"arguments\":{arguments}{comma}{others}")
+    if let Some(task) = task {
+        members.push_str(&format!(",\"task\":{task}"));
+    }
+    if !call.others.is_empty() {
+        members.push_str(&format!(",{}", call.others));
+    }
+    members
 }
 
 /// Whether the upstream refused the call for its headers.

@@ -3,7 +3,7 @@
 use birdstrike_wire::headers::{
     Found, MCP_PARAM_PREFIX, MCP_PROTOCOL_VERSION, Mirrored, check_mirror, name_param,
 };
-use birdstrike_wire::meta::{CLIENT_CAPABILITIES, PROTOCOL_VERSION, SERVER_INFO};
+use birdstrike_wire::meta::{CLIENT_CAPABILITIES, PROTOCOL_VERSION, SERVER_INFO, TASKS_EXTENSION};
 use birdstrike_wire::{Envelope, Era, Revision, codes, json};
 use http::{HeaderMap, HeaderName, HeaderValue};
 
@@ -169,19 +169,33 @@ pub(super) fn agreed(params: &str) -> Revision {
 }
 
 /// What is served, empty lists included: which upstreams have what shows when they are asked.
-const CAPABILITIES: &str = r#"{"tools":{"listChanged":true},"resources":{"listChanged":true},"prompts":{"listChanged":true},"logging":{}}"#;
+const CAPABILITIES: &str = r#""tools":{"listChanged":true},"resources":{"listChanged":true},"prompts":{"listChanged":true},"logging":{}"#;
 
 /// The result of `initialize`.
-pub(super) fn initialize(revision: Revision, me: &str) -> String {
+pub(super) fn initialize(revision: Revision, me: &str, tasks: bool) -> String {
+    // Without `list`: nothing is kept of whose tasks are whose (R-TASK1-18).
+    let tasks = match revision {
+        Revision::V2025_11_25 if tasks => {
+            ",\"tasks\":{\"cancel\":{},\"requests\":{\"tools\":{\"call\":{}}}}"
+        }
+        _ => "",
+    };
     format!(
-        "{{\"protocolVersion\":\"{revision}\",\"capabilities\":{CAPABILITIES},\"serverInfo\":{me}}}"
+        "{{\"protocolVersion\":\"{revision}\",\"capabilities\":{{{CAPABILITIES}{tasks}}},\
+         \"serverInfo\":{me}}}"
     )
 }
 
 /// The result of `server/discover`.
-pub(super) fn discover(me: &str) -> String {
+pub(super) fn discover(me: &str, tasks: bool) -> String {
+    let extensions = if tasks {
+        format!(",\"extensions\":{{\"{TASKS_EXTENSION}\":{{}}}}")
+    } else {
+        String::new()
+    };
     format!(
-        "{{\"resultType\":\"complete\",\"supportedVersions\":[\"{}\"],\"capabilities\":{CAPABILITIES},\
+        "{{\"resultType\":\"complete\",\"supportedVersions\":[\"{}\"],\
+         \"capabilities\":{{{CAPABILITIES}{extensions}}},\
          \"ttlMs\":0,\"cacheScope\":\"private\",\"_meta\":{{\"{SERVER_INFO}\":{me}}}}}",
         Revision::NEWEST
     )
@@ -195,8 +209,10 @@ pub(super) struct CallParams<'a> {
     /// The arguments as they are written; empty if there are none.
     pub(super) arguments: &'a str,
     /// The other members, raw, joined by commas: without `_meta`, which is written anew, and without
-    /// `task`, as this gateway offers no tasks (R-TASK1-05).
+    /// `task`, which not every upstream is told (R-TASK1-05).
     pub(super) others: String,
+    /// `task`, by which a call of 2025-11-25 asks for one.
+    pub(super) task: Option<&'a str>,
 }
 
 impl<'a> CallParams<'a> {
@@ -219,7 +235,7 @@ impl<'a> CallParams<'a> {
             .filter(|member| !ours.iter().any(|name| member.is(name)))
             .map(|member| format!("{}:{}", member.raw_key, member.value))
             .collect();
-        Ok(Self { name, arguments, others: others.join(",") })
+        Ok(Self { name, arguments, others: others.join(","), task: get("task") })
     }
 }
 

@@ -41,7 +41,8 @@ pub struct Asked<'a> {
     pub upstream: Revision,
     /// The client's revision.
     pub client: Revision,
-    /// Whether the client declared the tasks extension for this call (R-TASK2-01).
+    /// Whether the client declared the tasks extension for this call (R-TASK2-01), or asked for a
+    /// task by the call itself (2025-11-25).
     pub declares_tasks: bool,
 }
 
@@ -187,7 +188,7 @@ pub fn is_nested_task(task: Option<&str>, content: Option<&str>) -> bool {
 pub fn withhold(kind: Kind, asked: &Asked<'_>) -> Option<Failure> {
     let stateless = asked.client.has_result_type();
     match kind {
-        Kind::Task if !(stateless && asked.declares_tasks) => {
+        Kind::Task if !asked.declares_tasks || asked.client == Revision::V2025_06_18 => {
             let extension = birdstrike_wire::meta::TASKS_EXTENSION;
             let message = format!(
                 "the upstream answered with a task, and the client did not declare `{extension}`"

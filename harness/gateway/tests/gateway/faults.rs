@@ -87,8 +87,10 @@ impl Range {
     fn config(&self) -> String {
         let stdio = super::stdio::config(C);
         let stdio = stdio.strip_prefix("upstreams: {main: ").unwrap().strip_suffix('}').unwrap();
-        let mut config =
-            format!("upstreams:\n  stdio: {stdio}\n  old: {{url: '{}'}}\n", self.old.url);
+        let mut config = format!(
+            "task_key: the same in every run\nupstreams:\n  stdio: {stdio}\n  old: {{url: '{}'}}\n",
+            self.old.url
+        );
         // One to each probe that may cost an upstream its next call.
         for name in ["new", "batch", "after-failure", "after-bad-answer"] {
             writeln!(config, "  {name}: {{url: '{}'}}", self.new.url).unwrap();
@@ -273,9 +275,9 @@ async fn each_fault_shows_and_stays_on_its_route() {
     let again = range.fire(&Steps::RIGHT).await;
     assert_eq!(right, again, "a right gateway does the same twice");
     let mut table = String::new();
-    // Nothing that is fired here holds a link, or has anything beside its results; and sinks are
-    // looked at elsewhere.
-    let elsewhere = ["resource-links", "listing", "transport"];
+    // Nothing that is fired here holds a link, a task or a pin, or has anything beside its results;
+    // and sinks are looked at elsewhere.
+    let elsewhere = ["resource-links", "listing", "transport", "schema-and-digest", "tasks"];
     let fired = |fault: &&faults::Fault| {
         !elsewhere.contains(&fault.surface) && !sink_faults::is_of_sinks(fault)
     };

@@ -9,6 +9,8 @@
 
 mod batch;
 mod beside_faults;
+mod definitions;
+mod definitions_and_tasks;
 mod facade;
 mod faults;
 mod hostile;
@@ -24,5 +26,6 @@ mod sink_faults;
 mod sinks;
 mod stdio;
 mod support;
+mod tasks;
 mod third_party;
 mod transport;

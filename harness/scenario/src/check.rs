@@ -11,7 +11,7 @@ mod sink;
 
 pub use beside::{Heard, Replied};
 pub(crate) use file::Source;
-pub use file::{CheckFile, OrIntact};
+pub use file::{CheckFile, Or};
 pub use sink::{SinkExpect, SinkHolds};
 
 /// One expectation as it is judged.
@@ -49,6 +49,9 @@ pub enum Expect {
         place: Target,
         /// On which level the two legs must agree.
         same: Precision,
+        /// A value that does not arrive at all satisfies the check too: what is left out is not
+        /// changed.
+        or_absent: bool,
     },
     /// The value that arrives is this JSON.
     Equals {

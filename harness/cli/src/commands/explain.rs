@@ -140,8 +140,9 @@ fn place(target: &Target) -> String {
 fn right(check: &Check) -> String {
     let of = check.of.as_deref().map_or(String::new(), |of| format!(" (step {of})"));
     let said = match &check.expect {
-        Expect::Intact { place: p, same } => {
-            format!("{} arrives as the canary sent it (same {same:?})", place(p)).to_lowercase()
+        Expect::Intact { place: p, same, or_absent } => {
+            let or = if *or_absent { ", or not at all" } else { "" };
+            format!("{} arrives as the canary sent it (same {same:?}){or}", place(p)).to_lowercase()
         }
         Expect::Equals { place: p, json, .. } => format!("{} is {json}", place(p)),
         Expect::Absent { place: p } => format!("nothing arrives in {}", place(p)),

@@ -95,8 +95,8 @@ pub struct CheckFile {
     same: Precision,
     /// Words of which a refusal must carry one.
     cause: Vec<String>,
-    /// `intact`: a whole result satisfies `refused` too.
-    or: Option<OrIntact>,
+    /// What satisfies the check too: `intact` for `refused`, `absent` for `intact`.
+    or: Option<Or>,
     /// Requirements of this check; the scenario's unless given.
     requirements: Vec<String>,
     /// Only on these routes.
@@ -105,12 +105,14 @@ pub struct CheckFile {
     revisions: Vec<At<String>>,
 }
 
-/// The one alternative to a refusal.
-#[derive(Clone, Copy, Debug, Deserialize, JsonSchema)]
+/// What satisfies a check besides what it expects.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
-pub enum OrIntact {
-    /// The result arrives whole.
+pub enum Or {
+    /// In place of a refusal the result arrives whole.
     Intact,
+    /// In place of an intact value none arrives.
+    Absent,
 }
 
 /// Where a check was written, for mistakes.
@@ -178,6 +180,10 @@ impl CheckFile {
                 | Expect::NotBefore { .. }
                 | Expect::Status { .. }
         );
+        let fits = |or: Or| match or {
+            Or::Intact => refused,
+            Or::Absent => matches!(expect, Expect::Intact { .. }),
+        };
         let counts = self.records.is_some() || self.longest.is_some();
         let marked = self.never_in.is_some() || self.in_sink.is_some();
         let compared = matches!(
@@ -189,7 +195,7 @@ impl CheckFile {
         );
         let stray = [
             ("cause", !self.cause.is_empty() && !refused),
-            ("or", self.or.is_some() && !refused),
+            ("or", self.or.is_some_and(|or| !fits(or))),
             ("slot", self.slot.is_some() && !placed),
             ("at", self.at.is_some() && !placed),
             ("level", self.level.is_some() && !levelled),
@@ -231,7 +237,8 @@ impl CheckFile {
         let same = self.same;
         let level = self.level.unwrap_or(Level::Policy);
         if let Some(level) = self.intact {
-            found.push((level, Expect::Intact { place: self.target(source)?, same }));
+            let or_absent = self.or == Some(Or::Absent);
+            found.push((level, Expect::Intact { place: self.target(source)?, same, or_absent }));
         }
         if let (Some(json), None) = (&self.equals, &self.in_sink) {
             let json = json.trim().to_owned();
@@ -248,7 +255,7 @@ impl CheckFile {
             found.push((level, Expect::Count { calls }));
         }
         if let Some(level) = self.refused {
-            let or_intact = self.or.is_some();
+            let or_intact = self.or == Some(Or::Intact);
             found.push((level, Expect::Refused { cause: self.cause.clone(), or_intact }));
         }
         found.extend(self.comparisons(source, level)?);

@@ -235,6 +235,7 @@ impl Run<'_> {
             requirements: check.requirements.clone(),
             message: String::new(),
             written: format!("{}:{}", self.scenario.file, check.line),
+            combined: crate::pairs::combined(self.scenario),
             evidence: None,
         }
     }

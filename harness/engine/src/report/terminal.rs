@@ -170,7 +170,10 @@ fn findings(out: &mut String, report: &Report, catalogue: &Catalogue, rerun: &st
     let mut groups: Vec<(&CheckRecord, Vec<&CheckRecord>)> = Vec::new();
     for check in report.checks.iter().filter(broken) {
         let same = |first: &CheckRecord| {
-            first.id == check.id && first.route == check.route && first.verdict == check.verdict
+            first.id == check.id
+                && first.route == check.route
+                && first.verdict == check.verdict
+                && smallest(first) == smallest(check)
         };
         match groups.iter_mut().find(|(first, _)| same(first)) {
             Some((_, all)) => all.push(check),
@@ -212,6 +215,13 @@ fn finding(
     for line in wrap(&tame(&first.message), layout.width.saturating_sub(2)) {
         let _ = writeln!(out, "  {line}");
     }
+    if let Some(combined) = &first.combined {
+        let (word, values) = match &combined.smallest {
+            Some(smallest) => ("smallest result that shows it", smallest),
+            None => ("combined", &combined.values),
+        };
+        paragraph(out, &format!("{word}: {values}"), Style::new(), layout);
+    }
     if let Some(scenario) = first.id.rsplit_once('/').and_then(|(id, _)| catalogue.scenario(id)) {
         paragraph(out, &format!("expected: {}", scenario.title), Style::new(), layout);
     }
@@ -233,6 +243,11 @@ fn finding(
     legs(out, first, layout);
     let _ =
         writeln!(out, "  {DIM}written at {}, again: {rerun} {}{DIM:#}\n", first.written, first.id);
+}
+
+/// The smallest result that shows what is wrong with a row of pairs.
+fn smallest(check: &CheckRecord) -> Option<&str> {
+    check.combined.as_ref()?.smallest.as_deref()
 }
 
 fn shorten(cells: &[String]) -> String {

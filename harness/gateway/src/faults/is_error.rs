@@ -6,7 +6,7 @@ use birdstrike_wire::json;
 use super::{Fault, blocks, edit, without};
 use crate::surfaces::answer_reading::{Answer, Kind};
 use crate::surfaces::batch_packing::first_text;
-use crate::surfaces::is_error::{self as right, Outcome};
+use crate::surfaces::is_error::{self as right, Finish, Outcome};
 use crate::surfaces::upstream_read::Aftermath;
 
 const SURFACE: &str = "is-error";
@@ -85,6 +85,39 @@ pub(super) const FAULTS: &[Fault] = &[
         },
     },
     Fault {
+        name: "tool-error-told-as-completed",
+        surface: SURFACE,
+        mistake: "Event and audit say completed for a result that says it failed, as an answer came.",
+        apply: |steps| {
+            steps.is_error.finish = |ended| match ended {
+                Ok(answer) if answer.kind == Kind::ToolError => Finish::Completed,
+                _ => right::finish(ended),
+            };
+        },
+    },
+    Fault {
+        name: "span-of-tool-error-ok",
+        surface: SURFACE,
+        mistake: "The span of a call is in error only when there was no answer at all.",
+        apply: |steps| {
+            steps.is_error.span_finish = |ended| match ended {
+                Ok(_) => Finish::Completed,
+                Err(_) => right::span_finish(ended),
+            };
+        },
+    },
+    Fault {
+        name: "tool-error-counts-as-outage",
+        surface: SURFACE,
+        mistake: "The health of an upstream goes down with each failed result of a tool.",
+        apply: |steps| {
+            steps.is_error.healthy = |ended| match ended {
+                Ok(answer) if answer.kind == Kind::ToolError => Some(false),
+                _ => right::healthy(ended),
+            };
+        },
+    },
+    Fault {
         name: "tool-error-pauses-upstream",
         surface: SURFACE,
         mistake: "A failed result counts as an outage of the upstream, whose next call is refused.",
@@ -140,6 +173,26 @@ pub(super) const FAULTS: &[Fault] = &[
         surface: SURFACE,
         mistake: "Only the first block of a failed result is returned.",
         apply: on_failure!(|result| super::first_block(result)),
+    },
+    Fault {
+        name: "spelled-out-success-loses-typed-part",
+        surface: SURFACE,
+        mistake: "A result that says isError: false is rebuilt from its content alone.",
+        apply: |steps| {
+            steps.is_error.label = |result, _| match json::get(&result, "isError") {
+                Some("false") => without(result, "structuredContent"),
+                _ => result,
+            };
+        },
+    },
+    Fault {
+        name: "failure-with-blocks-loses-meta",
+        surface: SURFACE,
+        mistake: "A failed result of several blocks is rebuilt from them, and its _meta is gone.",
+        apply: on_failure!(|result| match json::get(&result, "content").map(json::items) {
+            Some(Ok(blocks)) if blocks.len() > 1 => without(result, "_meta"),
+            _ => result,
+        }),
     },
     Fault {
         name: "own-error-unflagged",

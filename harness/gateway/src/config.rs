@@ -68,6 +68,8 @@ pub enum Mutator {
         /// Characters that are kept of each text; an escape counts as the character it stands for.
         max_chars: usize,
     },
+    /// Leaves typed parts out, for clients that should read text alone. What the text says stays.
+    DropTypedPart,
 }
 
 /// The budget of a batch, and how long what was cut is kept.

@@ -36,7 +36,7 @@ pub(crate) const FEATURES: [&str; 14] = [
     "pin-audit",
     // What a stdio upstream writes on its standard error is logged.
     "stdio-stderr",
-    // The batch answers without `structuredContent`.
+    // Results are handed on without their typed parts.
     "no-structured",
 ];
 

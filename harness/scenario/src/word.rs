@@ -12,12 +12,12 @@ pub(crate) const REVISIONS: [&str; 3] = ["2025-06-18", "2025-11-25", "2026-07-28
 
 /// Features that a launch may have and a scenario may need: switches of a configuration that no
 /// gateway has all on at once, and abilities that not every gateway has.
-pub(crate) const FEATURES: [&str; 14] = [
+pub(crate) const FEATURES: [&str; 15] = [
     // A batch may hold about 4 KB of results.
     "small-budget",
-    // A mutator that cuts long texts is on.
+    // A mutator that cuts texts of over 64 characters is on.
     "text-mutator",
-    // A mutator that fails for some results is on.
+    // A mutator that fails for a text block whose text is no string is on.
     "failing-mutator",
     // A second upstream, called `second`, stands beside `main`.
     "second-upstream",
@@ -38,6 +38,8 @@ pub(crate) const FEATURES: [&str; 14] = [
     "stdio-stderr",
     // Results are handed on without their typed parts.
     "no-structured",
+    // The gateway holds `-known-secret` as a secret of its own.
+    "known-secret",
 ];
 
 /// Observations that the engine can measure.

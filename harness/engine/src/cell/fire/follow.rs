@@ -205,12 +205,13 @@ impl<'a> Shot<'a> {
         sender: Sender<'a>,
         before: &[Fired],
     ) -> Result<Fired, String> {
-        let way = self.way(sender, "main");
         let method = task.method.method();
         let from = task.from.as_deref().map(|step| {
             earlier(before, step).ok_or_else(|| format!("step `{step}` was not fired"))
         });
         let from = from.transpose()?;
+        // Without a gateway between, a task is asked about where it was made.
+        let way = self.way(sender, from.map_or("main", |from| from.origin.as_str()));
         let nonce = from.map_or_else(|| self.state.nonce(name), |from| from.nonce.clone());
         let mut params = self.fill(task.params.as_deref().unwrap_or("{}").trim(), &nonce);
         if let Some(from) = from

@@ -77,8 +77,11 @@ impl Page<'_> {
 
     /// Where in the gateway's code it is.
     fn places(&self, out: &mut String, surface: Surface) {
-        let places: BTreeSet<&str> =
-            self.rows(surface).filter_map(|row| row.place.as_deref()).collect();
+        let places: BTreeSet<&str> = self
+            .rows(surface)
+            .filter_map(|row| row.place.as_deref())
+            .flat_map(|p| p.split(", "))
+            .collect();
         if self.places && !places.is_empty() {
             let places: Vec<String> = places.into_iter().map(code).collect();
             let _ = writeln!(out, "- **Where:** {}.", places.join("; "));
@@ -133,39 +136,60 @@ impl Page<'_> {
         }
     }
 
-    /// What does not hold, in plain words, with where its evidence is found.
+    /// What does not hold, in plain words, with where its evidence is found. What several checks say
+    /// in the same words is one finding.
     fn findings(&self, out: &mut String, checks: &[&CheckRecord]) {
-        let mut groups: Vec<(&CheckRecord, usize)> = Vec::new();
+        let mut groups: Vec<(String, Vec<&CheckRecord>)> = Vec::new();
         for check in checks.iter().copied().filter(|check| is_broken(check)) {
-            let same = |(first, _): &&mut (&CheckRecord, usize)| {
-                first.id == check.id && first.route == check.route && first.message == check.message
-            };
-            match groups.iter_mut().find(same) {
-                Some((_, count)) => *count += 1,
-                None => groups.push((check, 1)),
+            let words = self.words(check);
+            match groups.iter_mut().find(|(known, _)| *known == words) {
+                Some((_, all)) => all.push(check),
+                None => groups.push((words, vec![check])),
             }
         }
         if groups.is_empty() {
             return;
         }
         let _ = writeln!(out, "Found:\n");
-        for (first, count) in groups {
-            let expected =
-                first.id.rsplit_once('/').and_then(|(id, _)| self.catalogue.scenario(id));
-            let expected = expected.map_or("", |scenario| scenario.title.as_str());
-            let smallest = first.combined.as_ref().and_then(|row| row.smallest.as_deref());
-            let smallest = smallest.map_or(String::new(), |row| format!(" With {}.", plain(row)));
-            let _ = writeln!(
-                out,
-                "- On {}: {}.{smallest} Expected: {}. {} in {count} cell(s), evidence {}",
-                plain(&first.route),
-                plain(&first.message),
-                plain(expected),
-                fate(first),
-                code(&evidence(first))
-            );
+        for (words, all) in groups {
+            let _ = writeln!(out, "- {words} {}", self.grounds(&all));
         }
         out.push('\n');
+    }
+
+    /// What a check found, without what differs from call to call.
+    fn words(&self, check: &CheckRecord) -> String {
+        let smallest = check.combined.as_ref().and_then(|row| row.smallest.as_deref());
+        let smallest = smallest.map_or(String::new(), |row| format!(" (with {})", plain(row)));
+        let message = crate::nonce::erase_all(&check.message);
+        format!("On {}{smallest}: {}.", plain(&check.route), plain(&message))
+    }
+
+    /// What was expected, how often it was not so, and where the bytes are.
+    fn grounds(&self, all: &[&CheckRecord]) -> String {
+        let mut titles: Vec<&str> = Vec::new();
+        for check in all {
+            let scenario =
+                check.id.rsplit_once('/').and_then(|(id, _)| self.catalogue.scenario(id));
+            let title = scenario.map_or(check.id.as_str(), |scenario| scenario.title.as_str());
+            if !titles.contains(&title) {
+                titles.push(title);
+            }
+        }
+        let more = match titles.len() {
+            0 | 1 => String::new(),
+            many => format!(" (and {} more like it)", many - 1),
+        };
+        let Some(first) = all.first() else { return String::new() };
+        let ids: BTreeSet<&str> = all.iter().map(|check| check.id.as_str()).collect();
+        format!(
+            "Expected: {}{more}. {}, {} check(s) in {} cell(s); evidence {}",
+            plain(titles.first().copied().unwrap_or_default()),
+            fate(first),
+            ids.len(),
+            all.len(),
+            code(&evidence(first))
+        )
     }
 }
 

@@ -103,8 +103,9 @@ fn rows_say_what_was_seen_of_them() {
 #[test]
 fn findings_are_told_in_words_with_their_evidence() {
     let page = page(true);
-    let found = "- On flat: the \\*words\\* are gone. Expected: . lost (policy) in 1 cell(s), \
-                 evidence `is-error/b/words http-2026-07-28 flat 2026-07-28 json`";
+    let found = "- On flat: the \\*words\\* are gone. Expected: is-error/b/words. lost (policy), \
+                 1 check(s) in 1 cell(s); evidence \
+                 `is-error/b/words http-2026-07-28 flat 2026-07-28 json`";
     assert!(page.contains(found), "{page}");
     let open = "- **Untested:** the whole surface: no port watches it. Unlocked by a port.";
     assert!(page.contains(open), "{page}");

@@ -3,6 +3,7 @@
 pub mod fire;
 mod judging;
 mod observe;
+mod sinks;
 mod valid;
 
 use std::time::Instant;
@@ -17,7 +18,7 @@ use crate::launch::{DIRECT, Launch};
 use crate::plan::{Cell, encoding_word};
 use crate::record::{CheckRecord, Observation, Untested};
 
-pub use fire::Fired;
+pub use fire::{Fired, Hold};
 pub use judging::Judged;
 
 /// What a cell found.
@@ -56,10 +57,11 @@ pub struct Fate {
 }
 
 /// Runs a cell. Never fails: what goes wrong is a verdict.
-pub async fn run(launch: &Launch, scenario: &Scenario, cell: &Cell) -> Outcome {
+pub async fn run(mut hold: Hold<'_>, scenario: &Scenario, cell: &Cell) -> Outcome {
     let from = Instant::now();
     let mut outcome = Outcome::default();
-    let fired = match fire::steps(launch, scenario, cell).await {
+    let marks = sinks::Watching::begin(hold.launch(), scenario, cell).await;
+    let fired = match fire::steps(&mut hold, scenario, cell).await {
         Ok(fired) => fired,
         Err(why) => {
             outcome.suspicious = true;
@@ -68,10 +70,18 @@ pub async fn run(launch: &Launch, scenario: &Scenario, cell: &Cell) -> Outcome {
         }
     };
     outcome.calls = fired.len() as u64;
-    outcome.deadlines = fired.iter().filter(|f| f.transcript.is_late()).count() as u64;
-    outcome.suspicious = fired.iter().any(|f| f.transcript.status.is_none());
-    outcome.unreached = fired.iter().all(|f| f.upstream.calls == 0 && !f.misuse);
-    let mut run = Run { launch, scenario, cell, fired: &fired, from, outcome: &mut outcome };
+    outcome.deadlines = fired.iter().filter(|f| f.transcript.is_late() && !f.exempt).count() as u64;
+    outcome.suspicious = fired.iter().any(|f| f.transcript.status.is_none() && !f.exempt);
+    outcome.unreached = fired.iter().all(|f| f.upstream.calls == 0 && !f.by_gateway);
+    let launch = hold.launch();
+    let seen = match marks {
+        Some(marks) => {
+            let watching = sinks::Watching::since(launch, scenario, cell, marks);
+            Some(watching.settle(&fired).await)
+        }
+        None => None,
+    };
+    let mut run = Run { launch, scenario, cell, fired: &fired, seen, from, outcome: &mut outcome };
     run.judge();
     if cell.route != DIRECT {
         observe::measure(scenario, cell, &fired, &mut outcome.observations);
@@ -88,6 +98,8 @@ struct Run<'a> {
     scenario: &'a Scenario,
     cell: &'a Cell,
     fired: &'a [Fired],
+    /// What the ports showed, where a check speaks of sinks.
+    seen: Option<sinks::Seen<'a>>,
     from: Instant,
     outcome: &'a mut Outcome,
 }
@@ -96,29 +108,20 @@ impl Run<'_> {
     fn judge(&mut self) {
         let scenario = self.scenario;
         for (index, check) in scenario.checks.iter().enumerate() {
-            if self.concerns(check) && check.expect != Expect::Valid {
+            if concerns(check, self.cell) && check.expect != Expect::Valid {
                 self.check(index, check);
             }
         }
         self.valid();
     }
 
-    fn concerns(&self, check: &Check) -> bool {
-        let fits = |list: &[String], word: &str| list.is_empty() || list.iter().any(|w| w == word);
-        let direct = self.cell.route == DIRECT;
-        // The gateway's own conduct has no direct column.
-        let judged_direct = match check.expect {
-            Expect::Intact { .. } | Expect::Equals { .. } | Expect::Absent { .. } => true,
-            _ => !direct,
-        };
-        judged_direct
-            && (direct || fits(&check.routes, &self.cell.route))
-            && fits(&check.revisions, self.cell.revision.as_str())
-    }
-
     fn check(&mut self, index: usize, check: &Check) {
         let context = judging::Context { launch: self.launch, cell: self.cell, fired: self.fired };
         let Some(fired) = context.step(check.of.as_deref()) else {
+            if self.cell.route == DIRECT {
+                // Some steps are the gateway's alone.
+                return;
+            }
             let of = check.of.as_deref().unwrap_or("the first");
             self.outcome.records.extend(self.fired.first().map(|first| {
                 let message = format!("step `{of}` was not fired on this route");
@@ -140,6 +143,9 @@ impl Run<'_> {
                 self.outcome.fates.push(Fate { check: index, fidelity, message });
             }
             return;
+        }
+        if let Expect::Sink(expect) = &check.expect {
+            return self.sink(check, expect, fired);
         }
         match context.judge(fired, check) {
             Ok(judged) => self.record(check, fired, judged),
@@ -169,7 +175,8 @@ impl Run<'_> {
         let Some(first) = self.fired.first() else {
             return;
         };
-        let broken = self.fired.iter().map(|fired| (fired, valid::judge(&context, fired)));
+        let due = self.fired.iter().filter(|fired| !fired.exempt);
+        let broken = due.map(|fired| (fired, valid::judge(&context, fired)));
         let worst = broken.into_iter().find(|(_, judged)| !judged.holds);
         let (fired, judged) = worst.unwrap_or_else(|| (first, Judged::intact()));
         // An answer to a call that no upstream saw breaks rules or proves nothing.
@@ -255,6 +262,23 @@ impl Outcome {
             unlock: format!("a gateway that speaks {} on route {}", cell.revision, cell.route),
         });
     }
+}
+
+/// Whether a check is judged in a cell.
+fn concerns(check: &Check, cell: &Cell) -> bool {
+    let fits = |list: &[String], word: &str| list.is_empty() || list.iter().any(|w| w == word);
+    let direct = cell.route == DIRECT;
+    // The gateway's own conduct has no direct column.
+    let judged_direct = match check.expect {
+        Expect::Intact { .. }
+        | Expect::Equals { .. }
+        | Expect::Absent { .. }
+        | Expect::Prefix { .. } => true,
+        _ => !direct,
+    };
+    judged_direct
+        && (direct || fits(&check.routes, &cell.route))
+        && fits(&check.revisions, cell.revision.as_str())
 }
 
 /// Why nothing can be said of an answer.

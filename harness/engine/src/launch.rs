@@ -3,30 +3,36 @@
 mod files;
 mod process;
 mod ready;
+mod setting;
+mod talk;
 mod watch;
 
 use std::collections::HashMap;
 use std::net::SocketAddr;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use birdstrike_canary::{Canary, Config, ToolSpec, UpstreamSpec};
+use birdstrike_canary::{Canary, ToolSpec};
 use birdstrike_judge::schema::OutputSchema;
 use birdstrike_scenario::Catalogue;
 use birdstrike_scenario::catalogue::ShippedProfile;
 use birdstrike_wire::Revision;
+use indexmap::IndexMap;
 use serde_json::json;
 use tokio::sync::Mutex;
 
-use crate::client::{Endpoint, Session};
 use crate::error::EngineError;
-use crate::plan::{LaunchPlan, Transport};
+use crate::plan::LaunchPlan;
 use crate::ports::Ports;
 use crate::record::Watched;
-use crate::template::{Names, fill};
+use crate::template::Names;
 
 pub use process::{Output, Process};
+pub(crate) use setting::{prompt_definitions, resource_definitions, template_definitions};
+pub use talk::{Talk, Way};
+
+use talk::Sessions;
 
 /// What a launch needs besides its plan.
 #[derive(Clone, Debug)]
@@ -79,13 +85,22 @@ pub struct Launch {
     names: Names,
     dir: tempfile::TempDir,
     processes: Vec<Process>,
-    endpoints: HashMap<String, Endpoint>,
+    /// Whether the upstream is reached over HTTP.
+    over_http: bool,
+    variant: Option<String>,
+    /// Whether a second upstream stands beside `main`.
+    second: bool,
+    tools: Vec<ToolSpec>,
+    /// Where processes, and the canary's own upstreams, are reached.
+    urls: HashMap<String, String>,
+    /// The headers of everybody who may call; the first is the default.
+    identities: IndexMap<String, Headers>,
     ports: Ports,
     sessions: Mutex<Sessions>,
 }
 
-/// Conversations by process and revision, and why there is none.
-type Sessions = HashMap<(String, Revision), Result<Arc<Session>, String>>;
+/// Headers that say who calls.
+type Headers = Vec<(String, String)>;
 
 /// The name of a launch in reports.
 pub fn name(plan: &LaunchPlan) -> String {
@@ -105,15 +120,17 @@ impl Launch {
         plan: &LaunchPlan,
         ground: &Ground,
     ) -> Result<Self, EngineError> {
-        let tools = tools(catalogue);
+        let tools = setting::tools(catalogue, plan);
         let own_schemas = schemas(tools.iter().map(|tool| (&tool.name, &tool.definition)));
-        let canary = canary(tools, plan.upstream, ground.running.as_ref()).await?;
+        let second = setting::has_second(shipped, plan);
+        let running = ground.running.as_ref();
+        let canary = setting::canary(tools.clone(), catalogue, plan, second, running).await?;
         let dir = tempfile::Builder::new()
             .prefix("birdstrike-")
             .tempdir()
             .map_err(|error| EngineError::io("no folder for the gateway", &error))?;
         let ports = watch::ports(shipped, ground).await?;
-        let mut names = names(ground, &canary, plan, shipped, dir.path());
+        let mut names = setting::names(ground, &canary, plan, shipped, dir.path());
         names.insert("ports".into(), ports.names());
         let mut launch = Self {
             name: name(plan),
@@ -128,7 +145,12 @@ impl Launch {
             names,
             dir,
             processes: Vec::new(),
-            endpoints: HashMap::new(),
+            over_http: plan.transport == crate::plan::Transport::Http,
+            variant: plan.variant.clone(),
+            second,
+            tools,
+            urls: HashMap::new(),
+            identities: IndexMap::new(),
             ports,
             sessions: Mutex::default(),
         };
@@ -146,6 +168,11 @@ impl Launch {
         self.start_processes().await
     }
 
+    /// Asks the gateway's processes to read their configuration again.
+    pub fn reload(&self) {
+        self.processes.iter().for_each(Process::reload);
+    }
+
     /// Ends everything; gives what the ports have seen.
     pub async fn stop(mut self) -> Vec<Watched> {
         self.stop_processes().await;
@@ -154,57 +181,18 @@ impl Launch {
         watched
     }
 
-    /// The conversation of a route in a revision; opened once and shared. One that could not be
-    /// opened is not tried again until the gateway is started anew: a silent gateway costs one
-    /// deadline, not one a cell.
-    ///
-    /// # Errors
-    /// In words, when the route cannot be had or the handshake fails.
-    pub async fn session(&self, route: &str, revision: Revision) -> Result<Arc<Session>, String> {
-        let process = self.process_of(route)?;
-        let mut sessions = self.sessions.lock().await;
-        if let Some(known) = sessions.get(&(process.clone(), revision)) {
-            return known.clone();
-        }
-        let opened = self.fresh_session(route, revision).await.map(Arc::new);
-        sessions.insert((process, revision), opened.clone());
-        opened
-    }
-
-    /// A conversation of its own, for a scenario that chooses its ids.
-    ///
-    /// # Errors
-    /// As [`Launch::session`].
-    pub async fn fresh_session(&self, route: &str, revision: Revision) -> Result<Session, String> {
-        let endpoint = self.endpoint(route)?;
-        Session::open(&self.ground.http, endpoint, revision, self.ground.deadline).await
-    }
-
-    /// Where a route is served; `direct` is the canary itself.
-    fn endpoint(&self, route: &str) -> Result<&Endpoint, String> {
-        let process = self.process_of(route)?;
-        self.endpoints.get(&process).ok_or_else(|| format!("process `{process}` does not run"))
-    }
-
-    fn process_of(&self, route: &str) -> Result<String, String> {
-        if route == DIRECT {
-            return Ok(DIRECT.to_owned());
-        }
-        let known = self.shipped.profile.routes.get(route);
-        known
-            .map(|r| r.process.clone())
-            .ok_or_else(|| format!("the profile has no route `{route}`"))
-    }
-
     /// Lines that the gateway's processes printed since a moment, bounded.
     pub fn log_since(&self, from: Instant) -> Vec<String> {
         self.processes.iter().flat_map(|process| process.output().since(from, 8)).collect()
     }
 
-    /// Values that say who calls; they never reach a report.
+    /// Values that say who calls, and those that the profile made up; they never reach a report.
     pub fn secrets(&self) -> impl Iterator<Item = &str> {
-        let identities = self.endpoints.values().flat_map(|endpoint| &endpoint.identity);
-        identities.map(|(_, value)| value.as_str()).filter(|value| !value.is_empty())
+        let identities = self.identities.values().flatten().map(|(_, value)| value.as_str());
+        let made_up = self.names.get("secrets").and_then(serde_json::Value::as_object);
+        let made_up = made_up.into_iter().flat_map(serde_json::Map::values);
+        let made_up = made_up.filter_map(serde_json::Value::as_str);
+        identities.chain(made_up).filter(|value| !value.is_empty())
     }
 
     /// The profile.
@@ -217,6 +205,11 @@ impl Launch {
         &self.ports
     }
 
+    /// Whether the upstream is told to stop by a closed stream and not by a notification.
+    pub fn cancels_by_closing(&self) -> bool {
+        self.over_http && self.upstream.era() == birdstrike_wire::Era::Stateless
+    }
+
     /// Whether events tell what clients received.
     pub fn keeps_answers(&self) -> bool {
         self.ground.keep_answers
@@ -227,26 +220,29 @@ impl Launch {
         self.ground.deadline
     }
 
-    /// The name under which the gateway lists a tool on a route.
-    ///
-    /// # Errors
-    /// A template that cannot be filled.
-    pub fn tool_name(&self, route: &str, tool: &str) -> Result<String, String> {
-        let Some(known) = self.shipped.profile.routes.get(route) else {
-            return Ok(tool.to_owned());
-        };
-        // Asked for every call, and most gateways keep the name.
-        if known.tool == "{{ tool }}" {
-            return Ok(tool.to_owned());
-        }
-        let names = json!({"tool": tool, "upstream": "main"});
-        let names = names.as_object().cloned().unwrap_or_default();
-        fill("the route's tool", &known.tool, &names).map_err(|error| error.to_string())
+    /// The `outputSchema` that the client's listing shows for a tool on a route.
+    pub fn listed_schema(&self, route: &str, tool: &str, upstream: &str) -> Option<&OutputSchema> {
+        self.schemas.get(&self.tool_name(route, tool, upstream).ok()?)
     }
 
-    /// The `outputSchema` that the client's listing shows for a tool on a route.
-    pub fn listed_schema(&self, route: &str, tool: &str) -> Option<&OutputSchema> {
-        self.schemas.get(&self.tool_name(route, tool).ok()?)
+    /// The HTTP client that everything shares.
+    pub(crate) fn http(&self) -> &reqwest::Client {
+        &self.ground.http
+    }
+
+    /// The canary's own tools, in the order of its listing.
+    pub(crate) fn tools(&self) -> &[ToolSpec] {
+        &self.tools
+    }
+
+    /// The budget of one batch, in bytes, where the profile tells it.
+    pub fn batch_bytes(&self) -> Option<u64> {
+        self.profile().batch_bytes(self.variant.as_deref())
+    }
+
+    /// The upstreams that the canary plays.
+    pub(crate) fn upstreams(&self) -> &'static [&'static str] {
+        &setting::UPSTREAMS[..if self.second { 2 } else { 1 }]
     }
 
     /// The `outputSchema` of the canary's own definition of a tool.
@@ -264,11 +260,13 @@ impl Launch {
 
     async fn start_processes(&mut self) -> Result<(), EngineError> {
         self.sessions.lock().await.clear();
-        let direct = Endpoint { url: self.canary.url("main"), identity: Vec::new() };
-        self.endpoints.insert(DIRECT.to_owned(), direct);
+        for upstream in self.upstreams() {
+            self.urls.insert(talk::direct(upstream), self.canary.url(upstream));
+        }
         if let Some(running) = self.ground.running.clone() {
             return self.join(&running).await;
         }
+        self.identify()?;
         let shipped = Arc::clone(&self.shipped);
         for (name, spec) in &shipped.profile.processes {
             let port = free_port()?;
@@ -303,17 +301,6 @@ impl Launch {
 /// The route of the direct column.
 pub const DIRECT: &str = "direct";
 
-/// The built-in tools, and those whose definition a scenario puts under test.
-fn tools(catalogue: &Catalogue) -> Vec<ToolSpec> {
-    let mut tools = birdstrike_canary::builtin_tools();
-    for scenario in &catalogue.scenarios {
-        if let Some(definition) = &scenario.definition {
-            tools.push(ToolSpec::new(scenario.tool.clone(), definition.clone()));
-        }
-    }
-    tools
-}
-
 /// The `outputSchema`s of definitions, by tool name, as far as they compile.
 fn schemas<'a>(
     definitions: impl Iterator<Item = (&'a String, &'a String)>,
@@ -325,54 +312,9 @@ fn schemas<'a>(
     compiled.collect()
 }
 
-/// A gateway that runs already chose its upstream's revision, or will: then the canary speaks all.
-async fn canary(
-    tools: Vec<ToolSpec>,
-    revision: Revision,
-    running: Option<&Running>,
-) -> Result<Canary, EngineError> {
-    let revisions = if running.is_some() { Revision::ALL.to_vec() } else { vec![revision] };
-    let upstream = UpstreamSpec { tools, ..UpstreamSpec::new("main", &revisions) };
-    let mut config = Config { upstreams: vec![upstream], ..Config::default() };
-    config.listen = running.map_or(config.listen, |running| running.canary);
-    Canary::start(config)
-        .await
-        .map_err(|error| EngineError::Harness(format!("the canary cannot start: {error}")))
-}
-
 /// A port that was free a moment ago. Somebody may take it before the gateway does; then the
 /// gateway does not get ready and says why.
 fn free_port() -> Result<u16, EngineError> {
     let bound = std::net::TcpListener::bind(("127.0.0.1", 0)).and_then(|l| l.local_addr());
     bound.map(|addr| addr.port()).map_err(|error| EngineError::io("no free port", &error))
-}
-
-fn names(
-    ground: &Ground,
-    canary: &Canary,
-    plan: &LaunchPlan,
-    shipped: &ShippedProfile,
-    dir: &Path,
-) -> Names {
-    let bridge = canary.bridge_addr().to_string();
-    let birdstrike = ground.birdstrike.to_string_lossy().into_owned();
-    let command = [&birdstrike, "canary", "--stdio", "--bridge", &bridge, "--upstream", "main"];
-    let main = match plan.transport {
-        Transport::Http => json!({"url": canary.url("main")}),
-        Transport::Stdio => json!({"command": command}),
-    };
-    let limit = shipped.profile.max_response_bytes;
-    let mut names = ground.extra.clone();
-    let install = ground.install.as_deref().unwrap_or(Path::new(""));
-    names.extend([
-        ("birdstrike".to_owned(), json!(birdstrike)),
-        ("dir".to_owned(), json!(dir.to_string_lossy())),
-        ("install".to_owned(), json!(install.to_string_lossy())),
-        ("upstream".to_owned(), main.clone()),
-        ("upstreams".to_owned(), json!({"main": main})),
-        ("upstream_revision".to_owned(), json!(plan.upstream.as_str())),
-        ("max_response_bytes".to_owned(), json!(limit.unwrap_or(crate::render::DEFAULT_LIMIT))),
-    ]);
-    names.entry("fault").or_insert(json!(""));
-    names
 }

@@ -174,7 +174,7 @@ impl<'a> Shrink<'a> {
             encoding: sse.unwrap_or(json),
             ..cell.clone()
         };
-        let outcome = cell::run(self.launch, &scenario, &cell).await;
+        let outcome = cell::run(cell::Hold::Shared(self.launch), &scenario, &cell).await;
         self.totals.calls += outcome.calls;
         self.totals.deadlines += outcome.deadlines;
         outcome.records.into_iter().filter(is_broken).collect()

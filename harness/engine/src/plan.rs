@@ -275,7 +275,8 @@ fn transports(scenario: &Scenario, profile: &Profile) -> Vec<Transport> {
 /// Whether every outcome of the scenario has a place in the shape of that revision.
 fn carries(scenario: &Scenario, revision: Revision) -> bool {
     let encoding = Encoding::Json;
-    let context = Context { nonce: "", revision, encoding, limit: 0 };
+    let others = render::Nonces::new();
+    let context = Context { nonce: "", revision, encoding, limit: 0, others: &others };
     scenario
         .answers
         .values()

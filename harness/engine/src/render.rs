@@ -26,6 +26,43 @@ pub struct Context<'a> {
     pub encoding: plan::Encoding,
     /// The gateway's limit on an upstream's body, in bytes.
     pub limit: u64,
+    /// The nonces of all steps by name, for markers of other steps.
+    pub others: &'a Nonces,
+}
+
+/// Nonces by the name of their step.
+pub type Nonces = BTreeMap<String, String>;
+
+/// What fills `«…»` in a text.
+#[derive(Clone, Copy, Debug)]
+pub struct Filler<'a> {
+    nonce: &'a str,
+    others: Option<&'a Nonces>,
+}
+
+impl<'a> Filler<'a> {
+    /// The markers of one call and, as `«NAME-of:STEP»`, those of others.
+    pub fn new(nonce: &'a str, others: &'a Nonces) -> Self {
+        Self { nonce, others: Some(others) }
+    }
+}
+
+impl<'a> From<&'a str> for Filler<'a> {
+    fn from(nonce: &'a str) -> Self {
+        Self { nonce, others: None }
+    }
+}
+
+impl<'a> From<&'a String> for Filler<'a> {
+    fn from(nonce: &'a String) -> Self {
+        nonce.as_str().into()
+    }
+}
+
+impl<'a> Context<'a> {
+    fn filler(&self) -> Filler<'a> {
+        Filler::new(self.nonce, self.others)
+    }
 }
 
 /// An answer ready for the canary's script.
@@ -48,14 +85,14 @@ pub fn prepare(spec: &AnswerSpec, context: &Context<'_>) -> Result<Prepared, Str
         Form::Outcome(outcome) => {
             let rendered = match other_result(outcome, context) {
                 Some(rendered) => rendered,
-                None => fill_outcome(outcome, context.nonce)
+                None => fill_outcome(outcome, context.filler())
                     .render(context.revision)
                     .map_err(|error| error.to_string())?,
             };
             slots.clone_from(&rendered.slots);
             plan::Answer::from(rendered)
         }
-        Form::Raw(raw) => raw_answer(raw, context.nonce),
+        Form::Raw(raw) => raw_answer(raw, context.filler()),
         Form::Oversized(oversized) => {
             let total = bytes(oversized.size, context.limit);
             let (head, tail) = (marker(context.nonce, "head"), marker(context.nonce, "tail"));
@@ -64,7 +101,7 @@ pub fn prepare(spec: &AnswerSpec, context: &Context<'_>) -> Result<Prepared, Str
         }
     };
     let answer = match &spec.task {
-        Some(task) => tasked(task, answer, context.nonce)?,
+        Some(task) => tasked(task, answer, context.filler())?,
         None => answer,
     };
     let delivery = deliver(&spec.delivery, context);
@@ -83,7 +120,7 @@ fn other_result(spec: &OutcomeSpec, context: &Context<'_>) -> Option<Rendered> {
     if newest {
         members.push("\"resultType\":\"complete\"".to_owned());
     }
-    members.push(format!("\"{name}\":{}", fill(value.trim(), context.nonce)));
+    members.push(format!("\"{name}\":{}", fill(value.trim(), context.filler())));
     if newest && name == "contents" {
         // Hints for caches, which a read of that revision carries.
         members.push("\"ttlMs\":0,\"cacheScope\":\"private\"".to_owned());
@@ -93,7 +130,7 @@ fn other_result(spec: &OutcomeSpec, context: &Context<'_>) -> Option<Rendered> {
         (name.to_owned(), format!("/{name}")),
     ]);
     if let Some(meta) = &spec.meta {
-        members.push(format!("\"_meta\":{}", fill(meta.trim(), context.nonce)));
+        members.push(format!("\"_meta\":{}", fill(meta.trim(), context.filler())));
         slots.insert("meta".to_owned(), "/_meta".to_owned());
     }
     Some(Rendered { member: "result", body: format!("{{{}}}", members.join(",")), slots })
@@ -103,8 +140,8 @@ fn other_result(spec: &OutcomeSpec, context: &Context<'_>) -> Option<Rendered> {
 ///
 /// # Errors
 /// In words, for an answer that no task can end with.
-fn tasked(spec: &TaskSpec, answer: plan::Answer, nonce: &str) -> Result<plan::Answer, String> {
-    let fill = |text: &String| fill(text.trim(), nonce);
+fn tasked(spec: &TaskSpec, answer: plan::Answer, by: Filler<'_>) -> Result<plan::Answer, String> {
+    let fill = |text: &String| fill(text.trim(), by);
     let end = match answer {
         _ if spec.cancelled => plan::TaskEnd::Cancelled,
         plan::Answer::Rendered { member: "result", body } => plan::TaskEnd::Result(body),
@@ -145,8 +182,10 @@ pub fn marker(nonce: &str, name: &str) -> String {
     format!("{nonce}-{name}")
 }
 
-/// Fills `«name»` with the markers of a call. `«id»` stays for the canary to fill.
-pub fn fill(text: &str, nonce: &str) -> String {
+/// Fills `«name»` with the markers of a call, `«nonce»` with its nonce, and `«name-of:STEP»` with
+/// those of another step. `«id»` and `«token»` stay for the canary to fill.
+pub fn fill<'a>(text: &str, by: impl Into<Filler<'a>>) -> String {
+    let by = by.into();
     let mut out = String::with_capacity(text.len());
     let mut rest = text;
     while let Some(start) = rest.find('«') {
@@ -155,11 +194,15 @@ pub fn fill(text: &str, nonce: &str) -> String {
         };
         let name = &rest[start + '«'.len_utf8()..start + length];
         out.push_str(&rest[..start]);
-        match name {
-            "id" => out.push_str(plan::ID),
-            "token" => out.push_str(plan::TOKEN),
-            "nonce" => out.push_str(nonce),
-            name => out.push_str(&marker(nonce, name)),
+        let (name, of) = name.split_once("-of:").map_or((name, None), |(n, of)| (n, Some(of)));
+        let nonce = of.map_or(Some(by.nonce), |of| Some(by.others?.get(of)?.as_str()));
+        match (name, nonce) {
+            ("id", Some(_)) if of.is_none() => out.push_str(plan::ID),
+            ("token", Some(_)) if of.is_none() => out.push_str(plan::TOKEN),
+            ("nonce", Some(nonce)) => out.push_str(nonce),
+            (name, Some(nonce)) if name != "id" => out.push_str(&marker(nonce, name)),
+            // Of a step that there is not, or an id, which is filled when it is known.
+            _ => out.push_str(&rest[start..start + length + '»'.len_utf8()]),
         }
         rest = &rest[start + length + '»'.len_utf8()..];
     }
@@ -208,9 +251,9 @@ fn usual(slot: &str) -> String {
     }
 }
 
-fn fill_outcome(spec: &OutcomeSpec, nonce: &str) -> Outcome {
-    let fill = |text: &String| fill(text.trim(), nonce);
-    let text = spec.text.as_deref().map(|text| text_block(&self::fill(text, nonce)));
+fn fill_outcome(spec: &OutcomeSpec, by: Filler<'_>) -> Outcome {
+    let fill = |text: &String| fill(text.trim(), by);
+    let text = spec.text.as_deref().map(|text| text_block(&self::fill(text, by)));
     Outcome {
         blocks: text.into_iter().chain(spec.blocks.iter().map(fill)).collect(),
         data: spec.data.as_ref().map(fill),
@@ -222,18 +265,18 @@ fn fill_outcome(spec: &OutcomeSpec, nonce: &str) -> Outcome {
     }
 }
 
-fn raw_answer(raw: &RawSpec, nonce: &str) -> plan::Answer {
+fn raw_answer(raw: &RawSpec, by: Filler<'_>) -> plan::Answer {
     let rendered = |member, body: &String| {
-        let body = fill(body.trim(), nonce);
+        let body = fill(body.trim(), by);
         plan::Answer::Rendered { member, body }
     };
     match (&raw.result, &raw.error, &raw.message, &raw.body) {
         (Some(result), ..) => rendered("result", result),
         (_, Some(error), ..) => rendered("error", error),
-        (_, _, Some(message), _) => plan::Answer::Message(fill(message.trim(), nonce)),
+        (_, _, Some(message), _) => plan::Answer::Message(fill(message.trim(), by)),
         (.., body) => {
             let body = body.as_deref().unwrap_or_default();
-            plan::Answer::Bytes(unescape(&fill(body, nonce)))
+            plan::Answer::Bytes(unescape(&fill(body, by)))
         }
     }
 }
@@ -262,7 +305,7 @@ fn unescape(text: &str) -> Vec<u8> {
 fn deliver(spec: &Delivery, context: &Context<'_>) -> plan::Delivery {
     let encoding = context.encoding;
     let usual = plan::Delivery::of(encoding);
-    let filled = |list: &[String]| list.iter().map(|m| fill(m.trim(), context.nonce)).collect();
+    let filled = |list: &[String]| list.iter().map(|m| fill(m.trim(), context.filler())).collect();
     plan::Delivery {
         framing: match spec.framing {
             Framing::ContentLength => usual.framing,
@@ -317,6 +360,14 @@ mod tests {
     #[test]
     fn markers_are_filled_and_ids_left_alone() {
         assert_eq!(fill("a «text» b «id» «", "bs1"), "a bs1-text b «id» «");
+    }
+
+    #[test]
+    fn markers_of_other_steps_are_filled() {
+        let others = Nonces::from([("two".to_owned(), "bs2".to_owned())]);
+        let by = Filler::new("bs1", &others);
+        let text = "«nonce» «nonce-of:two» «text-of:two» «x-of:one» «id-of:two»";
+        assert_eq!(fill(text, by), "bs1 bs2 bs2-text «x-of:one» «id-of:two»");
     }
 
     #[test]

@@ -6,6 +6,8 @@ mod head;
 pub(crate) mod http;
 mod link;
 pub(crate) mod list;
+mod listening;
+mod speaker;
 mod stdio;
 
 use std::collections::{BTreeMap, HashMap};
@@ -14,22 +16,30 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
 use ::http::{HeaderName, HeaderValue};
-use birdstrike_wire::Revision;
 use birdstrike_wire::headers::{self, Annotation};
+use birdstrike_wire::{Era, Revision};
 use tokio::time::Instant;
+use tokio_util::sync::CancellationToken;
 
+use crate::aside::Ear;
 use crate::client::Client;
 use crate::config::{Target, UpstreamConfig};
 use crate::context::Context;
 use crate::failure::{Cause, Failure};
 use crate::surfaces::answer_reading::Message;
+use crate::surfaces::schema_and_digest::Known;
 use crate::surfaces::upstream_read::Aftermath;
 use http::{Heard, Http};
 use link::{Link, Request, Way};
+pub(crate) use speaker::Speaker;
 use stdio::Process;
 
 /// How long an upstream that could not be started is left alone.
 const PAUSE: Duration = Duration::from_secs(1);
+
+/// Links that are kept for unlike clients. Whoever comes with yet other capabilities is served as one
+/// that has none.
+const MAX_LINKS: usize = 8;
 
 /// One upstream.
 pub(crate) struct Upstream {
@@ -38,13 +48,18 @@ pub(crate) struct Upstream {
     limit_bytes: u64,
     reach: Reach,
     context: Arc<Context>,
-    /// The way to it, once there was need of one.
-    link: tokio::sync::Mutex<Option<Arc<Link>>>,
+    /// The ways to it, by what it may ask the clients on it for: at the handshake the gateway
+    /// declares no more than they did. Each is opened once there is need of it.
+    links: tokio::sync::Mutex<HashMap<String, Arc<Link>>>,
+    /// Who hears that its lists have changed, and over which link.
+    listening: Mutex<Option<listening::Listening>>,
     next_id: AtomicU64,
     paused_until: Mutex<Option<Instant>>,
     /// The arguments that tools want in headers, by tool, as they were last listed. Most want none
     /// and have no entry.
     mirrored: Mutex<HashMap<String, Arc<[Annotation]>>>,
+    /// The tools as they were last listed, by their names.
+    known: Mutex<HashMap<String, Arc<Known>>>,
 }
 
 /// How an upstream is reached.
@@ -93,10 +108,12 @@ impl Upstream {
             limit_bytes: config.max_response_bytes.unwrap_or(limits.max_response_bytes),
             reach,
             context,
-            link: tokio::sync::Mutex::default(),
+            links: tokio::sync::Mutex::default(),
+            listening: Mutex::default(),
             next_id: AtomicU64::new(1),
             paused_until: Mutex::default(),
             mirrored: Mutex::default(),
+            known: Mutex::default(),
         })
     }
 
@@ -131,15 +148,19 @@ impl Upstream {
         used: &mut Option<Arc<Link>>,
     ) -> Result<Answered, Failure> {
         for _ in 0..=1 {
-            let link = used.insert(self.link().await?).clone();
+            let link = used.insert(self.link(ask.client).await?).clone();
             let id = self.next_id.fetch_add(1, Ordering::Relaxed).to_string();
-            let params = params(ask, link.revision, &self.context);
+            let over = CancellationToken::new();
+            let ear = Ear::new(ask.client, &id, &self.context, over.clone());
+            let _over = over.drop_guard();
+            let params = params(ask, link.revision, ear.token.as_deref(), &self.context);
             let request = Request {
                 id: &id,
                 method: ask.method,
                 name: ask.name,
                 params: &params,
                 param_headers: ask.param_headers,
+                ear: Some(&ear),
             };
             match link.ask(&request, &self.context).await? {
                 Heard::Message(message, _) => {
@@ -151,18 +172,23 @@ impl Upstream {
         Err(Failure::bad_answer("it ends every session at once"))
     }
 
-    /// The open link, or a new one. Callers that come together share one handshake.
-    async fn link(&self) -> Result<Arc<Link>, Failure> {
-        let mut slot = self.link.lock().await;
+    /// The open link for a client like this, or a new one. Callers that come together share one
+    /// handshake.
+    async fn link(&self, client: &Client) -> Result<Arc<Link>, Failure> {
+        let mut links = self.links.lock().await;
+        let mut key = client.aside.capabilities();
+        if !links.contains_key(key) && links.len() >= MAX_LINKS {
+            key = "{}";
+        }
         let paused = *self.paused_until.lock().unwrap_or_else(PoisonError::into_inner);
         if paused.is_some_and(|until| Instant::now() < until) {
             let message = "the upstream failed a moment ago and is left alone for a second";
             return Err(Failure::new(Cause::Unreachable, message));
         }
-        if let Some(link) = slot.as_ref().filter(|link| link.is_alive()) {
+        if let Some(link) = links.get(key).filter(|link| link.is_alive()) {
             return Ok(link.clone());
         }
-        *slot = None;
+        links.remove(key);
         let way = match &self.reach {
             Reach::Http(http) => Way::Http { http: http.clone(), session: None },
             Reach::Stdio { command, env } => Way::Stdio(Arc::new(Process::spawn(
@@ -174,11 +200,12 @@ impl Upstream {
             )?)),
         };
         let timeout = Duration::from_millis(self.timeout_ms);
-        let link = connect::connect(way, self.limit_bytes, timeout, &self.context).await?;
+        let link = connect::connect(way, self.limit_bytes, timeout, key, &self.context).await?;
         let event = self.context.log.event("connected").text("upstream", &self.name);
         event.text("revision", link.revision.as_str()).write();
         let link = Arc::new(link);
-        *slot = Some(link.clone());
+        links.insert(key.to_owned(), link.clone());
+        self.listen(&link, links.values());
         Ok(link)
     }
 
@@ -188,7 +215,7 @@ impl Upstream {
     /// # Errors
     /// A [`Failure`] when there is no way to the upstream.
     pub(crate) async fn prepare(&self, client: &Client) -> Result<(), Failure> {
-        let link = match self.link().await {
+        let link = match self.link(client).await {
             Ok(link) => link,
             Err(failure) => return Err(self.failed(failure, None).await),
         };
@@ -197,6 +224,13 @@ impl Upstream {
             link.listed.get_or_init(list).await;
         }
         Ok(())
+    }
+
+    /// Whether the upstream offers tasks in the form of this era. One that cannot be reached offers
+    /// nothing.
+    pub(crate) async fn offers_tasks(&self, client: &Client, era: Era) -> bool {
+        let link = self.link(client).await;
+        link.is_ok_and(|link| link.told.offers_tasks && link.revision.era() == era)
     }
 
     /// Sees to the way that a failed call took, and gives the failure back.
@@ -208,10 +242,7 @@ impl Upstream {
 
     /// Drops a link that is of no more use, unless somebody has put a new one in its place.
     async fn forget(&self, link: &Arc<Link>) {
-        let mut slot = self.link.lock().await;
-        if slot.as_ref().is_some_and(|current| Arc::ptr_eq(current, link)) {
-            *slot = None;
-        }
+        self.links.lock().await.retain(|_, current| !Arc::ptr_eq(current, link));
     }
 
     /// Applies what was decided about the way that a call took.
@@ -232,6 +263,11 @@ impl Upstream {
     /// What a tool wants mirrored in headers; `None` for nothing, as far as it was listed.
     pub(crate) fn annotations(&self, tool: &str) -> Option<Arc<[Annotation]>> {
         self.mirrored.lock().unwrap_or_else(PoisonError::into_inner).get(tool).cloned()
+    }
+
+    /// A tool as it was last listed.
+    pub(crate) fn known(&self, tool: &str) -> Option<Arc<Known>> {
+        self.known.lock().unwrap_or_else(PoisonError::into_inner).get(tool).cloned()
     }
 
     /// The `Mcp-Param-*` headers of a call (R-HTTP-17): those that the tool's definition asks for,
@@ -259,8 +295,9 @@ impl Upstream {
 }
 
 /// The params of a request in the upstream's revision.
-fn params(ask: &Ask<'_>, upstream: Revision, context: &Context) -> String {
-    let meta = ask.client.meta_for(upstream, &context.me);
+fn params(ask: &Ask<'_>, upstream: Revision, token: Option<&str>, context: &Context) -> String {
+    let told = context.steps.tasks.told;
+    let meta = ask.client.meta_for(upstream, &context.me, token, told);
     match (meta, ask.members.is_empty()) {
         (Some(meta), true) => format!("{{\"_meta\":{meta}}}"),
         (Some(meta), false) => format!("{{{},\"_meta\":{meta}}}", ask.members),

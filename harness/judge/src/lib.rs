@@ -8,6 +8,7 @@
 //! * [`scan`] reads a JSON text without losing anything of how it was written; [`mod@pointer`]
 //!   names places in it and [`number`] compares its numbers exactly.
 //! * [`mod@compare`] tells how a value differs between the legs, on three levels.
+//! * [`canonical`] spells a value as RFC 8785 has it, for digests.
 //! * [`schema`] validates results against the schemas of MCP and of the tools themselves.
 //! * [`marker`] makes values that are recognised anywhere, and finds them in any coding.
 //! * [`formats`] reads what audit exports and sinks carry, and judges its escaping.
@@ -18,6 +19,7 @@
 //! list and text that it returns is bounded. The scanner and the comparison are never used by the
 //! canary or the reference gateway: what is judged must not share the judge's mistakes.
 
+pub mod canonical;
 pub mod compare;
 pub mod fidelity;
 pub mod formats;
@@ -33,6 +35,6 @@ pub use compare::{Allowances, Comparison, Difference, Sameness, compare};
 pub use fidelity::Fidelity;
 pub use marker::{Hit, Marker, Searcher};
 pub use pointer::Pointer;
-pub use scan::{Doc, Kind, Node, ScanError};
+pub use scan::{Doc, JsonStr, Kind, Node, ScanError};
 pub use schema::{McpSchemas, OutputSchema, SchemaError, SchemaOutcome};
 pub use verdict::{Blame, Level, Verdict};

@@ -12,7 +12,7 @@ pub(crate) const REVISIONS: [&str; 3] = ["2025-06-18", "2025-11-25", "2026-07-28
 
 /// Features that a launch may have and a scenario may need: switches of a configuration that no
 /// gateway has all on at once, and abilities that not every gateway has.
-pub(crate) const FEATURES: [&str; 14] = [
+pub(crate) const FEATURES: [&str; 15] = [
     // A batch may hold about 4 KB of results.
     "small-budget",
     // A mutator that cuts long texts is on.
@@ -36,8 +36,10 @@ pub(crate) const FEATURES: [&str; 14] = [
     "pin-audit",
     // What a stdio upstream writes on its standard error is logged.
     "stdio-stderr",
-    // The batch answers without `structuredContent`.
+    // Results are handed on without their typed parts.
     "no-structured",
+    // The gateway holds `-known-secret` as a secret of its own.
+    "known-secret",
 ];
 
 /// Observations that the engine can measure.

@@ -109,7 +109,9 @@ fn explain_scenario(catalogue: &Catalogue, scenario: &Scenario, only: Option<&st
 fn canary_says(answer: &birdstrike_scenario::scenario::AnswerSpec) -> String {
     let encoding = Encoding::Json;
     let rendered = Revision::ALL.iter().rev().find_map(|revision| {
-        let context = Context { nonce: "bs", revision: *revision, encoding, limit: DEFAULT_LIMIT };
+        let (others, limit) = (render::Nonces::new(), DEFAULT_LIMIT);
+        let context =
+            Context { nonce: "bs", revision: *revision, encoding, limit, others: &others };
         render::prepare(answer, &context).ok()
     });
     match rendered.map(|prepared| prepared.plan.answer) {
@@ -173,6 +175,18 @@ fn right(check: &Check) -> String {
             format!("{} of the request that reaches the upstream is {json}", place(p))
         }
         Expect::Sink(sink) => in_sinks(sink),
+        Expect::Heard(heard) => {
+            let times = heard.times.map_or(heard.values.len(), |times| times as usize);
+            format!("`{}` reaches the client {times} time(s) before its answer", heard.method)
+        }
+        Expect::Replied(replied) => {
+            format!("a reply to the upstream's request {} reaches it", replied.to)
+        }
+        Expect::Cancelled { times } => {
+            format!("the upstream is told {times} time(s) to stop working on the call")
+        }
+        Expect::NotBefore { ms } => format!("the answer does not come before {ms} ms"),
+        Expect::Status { codes } => format!("the HTTP status is one of {codes:?}"),
     };
     format!("{said}{of}")
 }

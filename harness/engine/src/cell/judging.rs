@@ -1,7 +1,11 @@
 //! Judging one check: both legs in, what holds and what became of the value out.
 
 mod asked;
+mod beside;
+mod cut;
+mod listed;
 mod plain;
+mod task;
 
 use birdstrike_judge::compare::{Allowances, Pattern, Sameness, compare};
 use birdstrike_judge::{Blame, Doc, Fidelity, Pointer};
@@ -9,7 +13,7 @@ use birdstrike_scenario::Check;
 use birdstrike_scenario::check::{Expect, Precision, Target};
 use birdstrike_wire::Revision;
 
-use super::fire::Fired;
+use super::fire::{Fired, Kind};
 use crate::client::Body;
 use crate::client::answer::failure;
 use crate::launch::{DIRECT, Launch};
@@ -18,6 +22,7 @@ use crate::plan::Cell;
 use crate::render;
 
 use asked::{asked, reached};
+use cut::prefix;
 use plain::{absent, count, equals, flagged, large, mirrored, nothing_came, packed, strings};
 
 /// What a check came to.
@@ -77,33 +82,75 @@ impl<'a> Context<'a> {
     /// and what was never sent can neither arrive nor be lost. Where other calls of the same cell
     /// did, the way is open, and this one was refused.
     pub(super) fn judge(&self, fired: &Fired, check: &Check) -> Result<Judged, String> {
-        if fired.upstream.calls == 0 && !fired.misuse {
+        if fired.upstream.calls == 0 && !fired.by_gateway {
             if self.fired.iter().all(|one| one.upstream.calls == 0) {
                 return Err(super::NEVER_CALLED.to_owned());
             }
-            if !matches!(check.expect, Expect::Count { .. } | Expect::Packed) {
+            let own_conduct = matches!(
+                check.expect,
+                Expect::Count { .. }
+                    | Expect::Packed
+                    | Expect::WithinBudget
+                    | Expect::CutTold
+                    | Expect::Refused { .. }
+                    | Expect::Equals { .. }
+                    | Expect::SameAs { .. }
+                    | Expect::Unlike { .. }
+            );
+            if !own_conduct {
                 let words = &fired.answer.words;
                 let message = format!("refused without a call to the upstream: {words}");
                 return Ok(Judged::broken(Fidelity::Refused, message));
             }
         }
+        match check.tool.as_deref().filter(|_| check.expect != Expect::Digest) {
+            None => self.expected(fired, check),
+            Some(tool) => match self.item(fired, tool) {
+                Ok(item) => self.expected(&item, check),
+                Err(_) if matches!(check.expect, Expect::Absent { .. }) => Ok(Judged::intact()),
+                Err(judged) => Ok(judged),
+            },
+        }
+    }
+
+    fn expected(&self, fired: &Fired, check: &Check) -> Result<Judged, String> {
         Ok(match &check.expect {
             Expect::Intact { place, same } => self.intact(fired, place, *same),
-            Expect::Equals { place, json, same } => equals(fired, place, json, *same),
+            Expect::Equals { place, json, same } => {
+                equals(fired, place, &self.filled(json, fired), *same)
+            }
             Expect::Absent { place } => absent(fired, place),
             Expect::Count { calls } => count(fired, *calls),
             Expect::Refused { cause, or_intact } => self.refused(fired, cause, *or_intact),
             Expect::SameAs { step, place, same } => self.same_as(fired, step, place, *same),
+            Expect::Unlike { step, place } => self.unlike(fired, step, place),
             Expect::Flagged => flagged(fired),
             Expect::Packed => packed(self.fired, fired),
             Expect::Mirrored => mirrored(fired),
+            Expect::CutTold => self.cut_told(fired, check.of.as_deref())?,
+            Expect::Prefix { place } => prefix(fired, place),
+            Expect::WithinBudget => self.within_budget(fired)?,
+            Expect::Digest => self.digest(fired, check.tool.as_deref().unwrap_or_default())?,
             Expect::Asked => asked(&fired.upstream, &check.requirements),
             Expect::Reached { place, json, same } => {
                 reached(&fired.upstream, &fired.nonce, (place, json, *same))
             }
             Expect::Valid | Expect::AcrossRoutes { .. } | Expect::Sink(_) => Judged::intact(),
-            other => Judged::harness(format!("`{}` is not judged yet", other.word())),
+            Expect::Heard(wanted) => beside::heard(fired, wanted, |json| self.filled(json, fired)),
+            Expect::Replied(wanted) => {
+                beside::replied(self.launch, fired, wanted, |json| self.filled(json, fired))
+            }
+            Expect::Cancelled { times } => beside::cancelled(self.launch, fired, *times),
+            Expect::NotBefore { ms } => beside::not_before(fired, *ms),
+            Expect::Status { codes } => beside::status(fired, codes),
         })
+    }
+
+    /// JSON text with the markers of this call and of others filled in.
+    fn filled(&self, json: &str, fired: &Fired) -> String {
+        let others: render::Nonces =
+            self.fired.iter().map(|one| (one.name.clone(), one.nonce.clone())).collect();
+        render::fill(json, render::Filler::new(&fired.nonce, &others))
     }
 
     /// The fate of a value, for the comparison across routes.
@@ -122,6 +169,15 @@ impl<'a> Context<'a> {
                 );
             }
         };
+        if fired.kind == Kind::Task
+            && let Some(judged) = self.task_intact(fired, place, same)
+        {
+            return judged;
+        }
+        if let Some(first) = fired.packing.first().filter(|_| fired.kind == Kind::Fetch) {
+            let differences = fired.packing.to_vec();
+            return Judged { differences, ..Judged::broken(Fidelity::Altered, first.clone()) };
+        }
         let came = &fired.answer.body;
         let words = &fired.answer.words;
         if fired.answer.flagged && !words.is_empty() && !failure(sent).0 {
@@ -304,4 +360,15 @@ fn sameness(same: Precision) -> Sameness {
 
 fn shown(pointer: &str) -> &str {
     if pointer.is_empty() { "the whole" } else { pointer }
+}
+
+/// Two steps of which one has nothing in the place where they are compared.
+fn nothing_there(fired: &Fired, other: &Fired) -> Judged {
+    match nothing_came(fired) {
+        judged if judged.holds => {
+            let message = format!("one of {} and {} has nothing there", fired.name, other.name);
+            Judged::broken(Fidelity::Lost, message)
+        }
+        judged => judged,
+    }
 }

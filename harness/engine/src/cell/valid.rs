@@ -87,7 +87,8 @@ fn output_schema(context: &Context<'_>, fired: &Fired, result: &[u8]) -> Judged 
     if fired.outer.is_some() || context.cell.revision != context.launch.preferred() {
         return Judged::intact();
     }
-    let Some(listed) = context.launch.listed_schema(&context.cell.route, &fired.tool) else {
+    let Some(listed) = context.launch.listed_schema(&fired.route, &fired.tool, &fired.origin)
+    else {
         return Judged::intact();
     };
     let Some(came) = typed_part(result) else {

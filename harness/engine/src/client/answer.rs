@@ -120,7 +120,7 @@ pub(crate) fn failure(body: &Body) -> (bool, String) {
     }
 }
 
-fn why_nothing(transcript: &Transcript) -> String {
+pub(crate) fn why_nothing(transcript: &Transcript) -> String {
     let status = transcript.status.map_or(String::new(), |status| format!(" (HTTP {status})"));
     match &transcript.ending {
         Ending::Complete if transcript.body.is_empty() => format!("an empty answer{status}"),

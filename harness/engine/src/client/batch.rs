@@ -5,6 +5,7 @@ use birdstrike_scenario::profile::BatchCodec;
 use birdstrike_wire::json;
 
 use super::answer::{Answer, Body, failure};
+use super::claims::{self, Claims};
 
 /// One call of a batch; `arguments` is a JSON object as text.
 #[derive(Clone, Debug)]
@@ -22,6 +23,8 @@ pub struct Entries {
     pub answers: Vec<Answer>,
     /// The raw entries, by the call's position; empty where none came.
     pub raw: Vec<Vec<u8>>,
+    /// What each entry says of a cut, by the call's position.
+    pub claims: Vec<Claims>,
     /// An entry too many, one missing, an index that is not its own.
     pub breaks: Vec<String>,
 }
@@ -65,6 +68,7 @@ pub fn entries(codec: &BatchCodec, outer: &Answer, wanted: usize) -> Entries {
         read.breaks.push(format!("call {}: {why}", read.answers.len()));
         read.answers.push(missing);
         read.raw.push(Vec::new());
+        read.claims.push(Claims::default());
     }
     read
 }
@@ -91,6 +95,7 @@ impl Entries {
             }
             self.answers.push(read_entry(codec, &entry));
             self.raw.push(bytes.to_vec());
+            self.claims.push(claims::read(codec, &entry));
         }
     }
 }
@@ -204,6 +209,30 @@ mod tests {
         assert!(!read.answers[0].flagged && read.answers[1].flagged);
         assert_eq!(read.answers[1].words, "no");
         assert!(matches!(read.answers[2].body, Body::Nothing(_)));
+    }
+
+    #[test]
+    fn a_cut_is_read_as_it_is_told() {
+        let codec = BatchCodec {
+            truncated: Some("/truncated".into()),
+            truncated_reason: Some("/why".into()),
+            original_size: Some("/size".into()),
+            continuation_id: Some("/id".into()),
+            ..codec()
+        };
+        let told = |entry: &str| claims::read(&codec, &Doc::scan(entry.as_bytes()).unwrap());
+        let cut = r#"{"result":{"a":1},"truncated":true,"why":"budget","size":12,"id":"c"}"#;
+        let wanted = Claims {
+            cut: true,
+            reason: Some("budget".into()),
+            original_size: Some("12".into()),
+            continuation: Some("c".into()),
+            weight: 7,
+        };
+        assert_eq!(told(cut), wanted);
+        let failed = r#"{"result":null,"error":"no","upstream_result":{},"truncated":false}"#;
+        assert_eq!(told(failed), Claims { weight: 2, ..Claims::default() });
+        assert_eq!(told(r#"{"error":"gone"}"#).weight, 4);
     }
 
     #[test]

@@ -11,11 +11,14 @@ use birdstrike_wire::headers::{
 };
 use birdstrike_wire::meta::{self, Implementation};
 use birdstrike_wire::{Era, Revision, envelope, json};
+use indexmap::IndexMap;
 use reqwest::Url;
 use reqwest::header::{ACCEPT, CONTENT_TYPE, HeaderMap, HeaderName, HeaderValue};
 
 use super::answer::{Answer, Body};
-use super::http::post;
+use super::beside::Replies;
+use super::http::{converse, post};
+use super::listening::Listening;
 use super::transcript::Transcript;
 
 /// Where calls go, and as whom.
@@ -48,6 +51,7 @@ const FIRST_ID: u64 = 1_000;
 
 impl Session {
     /// Opens a conversation: the handshake where the revision has one, `server/discover` where not.
+    /// `capabilities` are the client's, a JSON object: told once, or in every request.
     ///
     /// # Errors
     /// What went wrong, in words.
@@ -55,6 +59,7 @@ impl Session {
         http: &reqwest::Client,
         endpoint: &Endpoint,
         revision: Revision,
+        capabilities: &str,
         deadline: Duration,
     ) -> Result<Self, String> {
         let url =
@@ -67,22 +72,22 @@ impl Session {
             url,
             identity: endpoint.identity.clone(),
             revision,
-            meta: meta::request_meta(revision, &client, "{}"),
+            meta: meta::request_meta(revision, &client, capabilities),
             client,
             id: None,
             next: AtomicU64::new(FIRST_ID),
             server: None,
         };
         match revision.era() {
-            Era::Handshake => session.shake_hands(deadline).await?,
+            Era::Handshake => session.shake_hands(capabilities, deadline).await?,
             Era::Stateless => session.discover(deadline).await,
         }
         Ok(session)
     }
 
-    async fn shake_hands(&mut self, deadline: Duration) -> Result<(), String> {
+    async fn shake_hands(&mut self, capabilities: &str, deadline: Duration) -> Result<(), String> {
         let params = format!(
-            "{{\"protocolVersion\":\"{}\",\"capabilities\":{{}},\"clientInfo\":{}}}",
+            "{{\"protocolVersion\":\"{}\",\"capabilities\":{capabilities},\"clientInfo\":{}}}",
             self.revision,
             self.client.to_json()
         );
@@ -94,9 +99,7 @@ impl Session {
         }
         self.id.clone_from(&transcript.session);
         self.server = Some(result);
-        let initialized = envelope::notification("notifications/initialized", None);
-        let headers = self.headers("notifications/initialized", "{}");
-        let told = post(&self.http, &self.url, headers, initialized, None, deadline).await;
+        let told = self.notify("notifications/initialized", None, deadline).await;
         match told.status {
             Some(200..=299) => Ok(()),
             status => Err(format!("notifications/initialized was answered with {status:?}")),
@@ -126,8 +129,21 @@ impl Session {
         json::get_string(info?, "version")
     }
 
-    /// Sends one request; `params` is a JSON object without the `_meta` of its revision, `id` a
-    /// raw id or nothing for one of our own.
+    /// Sends one notification; `params` as those of a request, or nothing.
+    pub async fn notify(
+        &self,
+        method: &str,
+        params: Option<&str>,
+        deadline: Duration,
+    ) -> Transcript {
+        let params = params.map(|params| self.params(params));
+        let body = envelope::notification(method, params.as_deref());
+        let headers = self.headers(method, params.as_deref().unwrap_or("{}"));
+        post(&self.http, &self.url, headers, body, None, deadline).await
+    }
+
+    /// Sends one request; `params` is a JSON object without the `_meta` of its revision (members of
+    /// its own in `_meta` stay), `id` a raw id or nothing for one of our own.
     pub async fn request(
         &self,
         method: &str,
@@ -140,6 +156,48 @@ impl Session {
         let body = envelope::request(&id, method, &params);
         let headers = self.headers(method, &params);
         post(&self.http, &self.url, headers, body, Some(id), deadline).await
+    }
+
+    /// As [`Session::request`], with headers in place of those of the same name (an empty value leaves
+    /// one out), and with replies ready for what the server asks before its answer.
+    pub async fn request_with(
+        &self,
+        method: &str,
+        params: &str,
+        id: &str,
+        deadline: Duration,
+        (others, replies): (&IndexMap<String, String>, &Replies),
+    ) -> Transcript {
+        let params = self.params(params);
+        let body = envelope::request(id, method, &params);
+        let mut headers = self.headers(method, &params);
+        for (name, value) in others {
+            let Ok(name) = HeaderName::try_from(name) else { continue };
+            headers.remove(&name);
+            if let Some(value) = HeaderValue::from_str(value).ok().filter(|_| !value.is_empty()) {
+                headers.insert(name, value);
+            }
+        }
+        converse(&self.http, &self.url, headers, body, Some(id.to_owned()), (deadline, replies))
+            .await
+    }
+
+    /// Opens a stream for what belongs to no request.
+    pub async fn listen(&self, deadline: Duration) -> Listening {
+        if self.revision.era() == Era::Handshake {
+            let mut headers = self.headers("", "{}");
+            headers.remove(CONTENT_TYPE);
+            headers.insert(ACCEPT, HeaderValue::from_static("text/event-stream"));
+            let request = self.http.get(self.url.clone()).headers(headers);
+            return Listening::open(request, String::new(), None, false, deadline).await;
+        }
+        const WANTED: &str = r#"{"notifications":{"toolsListChanged":true,"resourcesListChanged":true,"promptsListChanged":true}}"#;
+        let (id, params) = (self.next_id(), self.params(WANTED));
+        let method = "subscriptions/listen";
+        let body = envelope::request(&id, method, &params);
+        let headers = self.headers(method, &params);
+        let request = self.http.post(self.url.clone()).headers(headers).body(body.clone());
+        Listening::open(request, body, Some(id), true, deadline).await
     }
 
     /// Every tool that is listed: its definition as JSON text, all pages.
@@ -168,7 +226,8 @@ impl Session {
         Err(format!("the listing has more than {MOST_PAGES} pages"))
     }
 
-    fn next_id(&self) -> String {
+    /// An id that no other request of this conversation has.
+    pub fn next_id(&self) -> String {
         self.next.fetch_add(1, Ordering::Relaxed).to_string()
     }
 
@@ -176,7 +235,11 @@ impl Session {
         match self.revision.era() {
             Era::Handshake => params.to_owned(),
             Era::Stateless => {
-                json::set(params, "_meta", &self.meta).unwrap_or_else(|_| params.to_owned())
+                let more = json::get(params, "_meta").and_then(|meta| json::members(meta).ok());
+                let meta = more.unwrap_or_default().iter().fold(self.meta.clone(), |meta, one| {
+                    json::set(&meta, &one.key(), one.value).unwrap_or(meta)
+                });
+                json::set(params, "_meta", &meta).unwrap_or_else(|_| params.to_owned())
             }
         }
     }

@@ -192,6 +192,11 @@ impl Process {
         }
     }
 
+    /// Asks the process to read its configuration again (SIGHUP).
+    pub fn reload(&self) {
+        self.signal(Signal::HUP);
+    }
+
     /// Asks the process to end, waits, then kills what is left of its group.
     pub async fn stop(mut self, within: Duration) {
         self.signal(Signal::TERM);

@@ -8,8 +8,7 @@ use birdstrike_wire::shape::{Outcome, text_block};
 use birdstrike_wire::{Revision, json as wire_json};
 use serde_json::json;
 
-use super::{Launch, Running};
-use crate::client::Endpoint;
+use super::{Launch, Running, Way};
 use crate::error::EngineError;
 
 /// How long a condition that does not hold yet is left alone before it is looked at again.
@@ -33,8 +32,7 @@ impl Launch {
             }
         }
         let url = crate::template::fill(name, &spec.endpoint, &self.names)?;
-        let identity = self.identity()?;
-        self.endpoints.insert(name.to_owned(), Endpoint { url, identity });
+        self.urls.insert(name.to_owned(), url);
         if spec.ready.listing {
             let route = self.route_of(name).unwrap_or_default();
             while let Err(why) = self.list(&route).await {
@@ -50,9 +48,11 @@ impl Launch {
     pub(super) async fn join(&mut self, running: &Running) -> Result<(), EngineError> {
         let shipped = std::sync::Arc::clone(&self.shipped);
         for name in shipped.profile.processes.keys() {
-            let (url, identity) = (running.url.clone(), running.headers.clone());
-            self.endpoints.insert(name.clone(), Endpoint { url, identity });
+            self.urls.insert(name.clone(), running.url.clone());
         }
+        let first = shipped.profile.identities.keys().next();
+        let caller = first.cloned().unwrap_or_default();
+        self.identities.insert(caller, running.headers.clone());
         let route = shipped.profile.routes.keys().next().cloned().unwrap_or_default();
         let until = Instant::now() + JOIN_WITHIN;
         loop {
@@ -125,14 +125,14 @@ impl Launch {
     }
 
     async fn list(&mut self, route: &str) -> Result<(), String> {
-        let session = self.session(route, self.preferred()).await?;
+        let session = self.session(&Way::plain(route, self.preferred())).await?;
         let tools = session.tools(self.ground.deadline).await?;
         let named = tools
             .iter()
             .filter_map(|tool| Some((wire_json::get_string(tool, "name")?, tool.clone())));
         self.listed.extend(named);
         self.version = session.server_version().or(self.version.take());
-        let wanted = self.tool_name(route, "echo")?;
+        let wanted = self.tool_name(route, "echo", "main")?;
         if self.listed.contains_key(&wanted) {
             self.schemas = super::schemas(self.listed.iter());
             return Ok(());
@@ -143,13 +143,6 @@ impl Launch {
     fn route_of(&self, process: &str) -> Option<String> {
         let mut routes = self.shipped.profile.routes.iter();
         routes.find(|(_, route)| route.process == process).map(|(name, _)| name.clone())
-    }
-
-    fn identity(&self) -> Result<Vec<(String, String)>, EngineError> {
-        match self.shipped.profile.identities.values().next() {
-            Some(identity) => self.fill_map("identities", &identity.headers),
-            None => Ok(Vec::new()),
-        }
     }
 
     async fn answers_ok(&self, url: &str) -> bool {

@@ -24,15 +24,15 @@ impl Launch {
         let mut names = self.names.clone();
         let mut endpoints = serde_json::Map::new();
         for process in self.shipped.profile.processes.keys() {
-            let Some(endpoint) = self.endpoints.get(process) else {
+            let Some(url) = self.urls.get(process) else {
                 continue;
             };
-            let base = base(&endpoint.url);
+            let base = base(url);
             // `https` becomes `wss`.
             let ws = base.replacen("http", "ws", 1);
             names.entry("base").or_insert_with(|| json!(base));
             names.entry("ws").or_insert_with(|| json!(ws));
-            let told = json!({"url": endpoint.url, "base": base, "ws": ws});
+            let told = json!({"url": url, "base": base, "ws": ws});
             endpoints.insert(process.clone(), told);
         }
         names.insert("endpoints".into(), Value::Object(endpoints));

@@ -9,7 +9,7 @@ use birdstrike_scenario::Catalogue;
 use similar::TextDiff;
 
 use super::wrap::{tame, wrap};
-use crate::record::{CheckRecord, Report, SurfaceSummary, Untested};
+use crate::record::{CheckRecord, Report, SinkEvidence, SurfaceSummary, Untested};
 
 /// How the report is laid out.
 #[derive(Clone, Copy, Debug)]
@@ -261,6 +261,9 @@ fn legs(out: &mut String, check: &CheckRecord, layout: Layout) {
     let Some(evidence) = &check.evidence else {
         return;
     };
+    if !evidence.sinks.is_empty() {
+        return records(out, &evidence.sinks, layout);
+    }
     let pretty = |leg: &Option<String>| match leg {
         None => "(nothing)\n".to_owned(),
         Some(text) => serde_json::from_str::<serde_json::Value>(text)
@@ -280,6 +283,19 @@ fn legs(out: &mut String, check: &CheckRecord, layout: Layout) {
             _ => DIM,
         };
         let _ = writeln!(out, "    {style}{cut}{style:#}");
+    }
+}
+
+/// What stands in sinks, where the finding is about that.
+fn records(out: &mut String, sinks: &[SinkEvidence], layout: Layout) {
+    let _ = writeln!(out, "  {DIM}what stands in sinks{DIM:#}");
+    for sink in sinks {
+        let text = format!("{} ({}): {}", sink.port, sink.sink, tame(&sink.record));
+        // Records have few spaces to break at.
+        let chars: Vec<char> = text.replace('\n', " ").chars().collect();
+        for line in chars.chunks(layout.width.saturating_sub(4).max(8)).take(8) {
+            let _ = writeln!(out, "    {}", line.iter().collect::<String>());
+        }
     }
 }
 

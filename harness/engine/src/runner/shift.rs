@@ -6,12 +6,13 @@ use std::time::Instant;
 use birdstrike_judge::Verdict;
 use birdstrike_scenario::Scenario;
 use birdstrike_scenario::pairs::Origin;
-use futures_util::StreamExt;
+use birdstrike_scenario::scenario::Step;
+use futures_util::{Stream, StreamExt};
 use tokio::sync::mpsc::UnboundedSender;
 
 use super::across::Across;
 use super::{Options, is_wanted};
-use crate::cell::{self, Outcome};
+use crate::cell::{self, Hold, Outcome};
 use crate::error::EngineError;
 use crate::event::Event;
 use crate::launch::{self, DIRECT, Launch};
@@ -108,9 +109,15 @@ impl<'a> Shift<'a> {
             revision: plan.upstream,
             ..cell.clone()
         });
-        let direct: Vec<Cell> =
-            direct.filter(|cell| !scenarios[cell.scenario].direct_broken).collect();
-        let runs = direct.iter().map(|cell| cell::run(launch, &scenarios[cell.scenario], cell));
+        // What an upstream does by itself is done while nothing else runs.
+        let alone = |scenario: &Scenario| scenario.steps.iter().any(Step::wants_to_be_alone);
+        let fired = |cell: &Cell| {
+            let scenario = &scenarios[cell.scenario];
+            !scenario.direct_broken && !alone(scenario)
+        };
+        let direct: Vec<Cell> = direct.filter(fired).collect();
+        let run = |cell| cell::run(Hold::Shared(launch), scenario_of(scenarios, cell), cell);
+        let runs = direct.iter().map(run);
         let mut runs = futures_util::stream::iter(runs).buffered(DIRECT_JOBS);
         while let Some(outcome) = runs.next().await {
             self.totals.direct_calls += outcome.calls;
@@ -131,18 +138,18 @@ impl<'a> Shift<'a> {
         let mut at = 0;
         let mut again = None;
         while at < cells.len() {
-            let harmful = |cell: &Cell| scenarios[cell.scenario].harmful;
+            let harmful = |cell: &Cell| scenario_of(scenarios, cell).wants_to_be_alone();
             let rest = &cells[at..];
             let side_by_side = rest.iter().take_while(|cell| !harmful(cell)).count();
             // What ran beside the cell that ended a gateway looks as bad as that cell: a cell that
             // runs again runs alone.
             let alone = side_by_side <= 1 || again == Some(at);
             let (count, jobs) = if alone { (1, 1) } else { (side_by_side, jobs) };
-            let shared = &*launch;
-            let runs = rest[..count].iter().map(|&cell| async move {
-                (cell, cell::run(shared, &scenarios[cell.scenario], cell).await)
-            });
-            let mut runs = futures_util::stream::iter(runs).buffered(jobs);
+            let mut runs = if alone {
+                one(launch, scenarios, rest[0]).boxed_local()
+            } else {
+                side_by_side_runs(launch, scenarios, &rest[..count], jobs).boxed_local()
+            };
             let mut unwell = None;
             while let Some((cell, outcome)) = runs.next().await {
                 let in_company = outcome.suspicious && jobs > 1;
@@ -164,6 +171,10 @@ impl<'a> Shift<'a> {
             let Some((cell, open)) = unwell else {
                 continue;
             };
+            if scenario_of(scenarios, cell).steps.iter().any(|s| matches!(s, Step::Canary(_))) {
+                // The gateway may remember what the upstream told it meanwhile.
+                launch.restart().await?;
+            }
             let health = self.look_after(launch, cell).await?;
             match open {
                 // It suffered from another cell: this one runs again, once, on a healthy gateway.
@@ -327,6 +338,36 @@ impl<'a> Shift<'a> {
     }
 
     fn scenario(&self, cell: &Cell) -> &Scenario {
-        &self.options.catalogue.scenarios[cell.scenario]
+        scenario_of(&self.options.catalogue.scenarios, cell)
     }
+}
+
+fn scenario_of<'a>(scenarios: &'a [Scenario], cell: &Cell) -> &'a Scenario {
+    &scenarios[cell.scenario]
+}
+
+/// One cell that has the launch for itself.
+fn one<'c>(
+    launch: &mut Launch,
+    scenarios: &[Scenario],
+    cell: &'c Cell,
+) -> impl Stream<Item = (&'c Cell, Outcome)> {
+    futures_util::stream::once(async move {
+        let scenario = scenario_of(scenarios, cell);
+        (cell, cell::run(Hold::Alone(launch), scenario, cell).await)
+    })
+}
+
+/// Cells that share the launch, as many at once as there are jobs.
+fn side_by_side_runs<'c>(
+    launch: &Launch,
+    scenarios: &[Scenario],
+    cells: &[&'c Cell],
+    jobs: usize,
+) -> impl Stream<Item = (&'c Cell, Outcome)> {
+    let runs = cells.iter().map(move |&cell| async move {
+        let scenario = scenario_of(scenarios, cell);
+        (cell, cell::run(Hold::Shared(launch), scenario, cell).await)
+    });
+    futures_util::stream::iter(runs).buffered(jobs)
 }

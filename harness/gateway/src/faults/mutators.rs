@@ -3,7 +3,7 @@
 use birdstrike_wire::json;
 
 use super::text::{half_a_pair, half_an_escape, replacement};
-use super::{Fault, without};
+use super::{Fault, with_text, without};
 use crate::spelled;
 use crate::surfaces::answer_reading::Kind;
 use crate::surfaces::mutators::{self as right, Change};
@@ -27,6 +27,14 @@ pub(super) const FAULTS: &[Fault] = &[
         apply: |steps| {
             steps.mutators.takes =
                 |kind, route| kind == Kind::ToolError || right::takes(kind, route);
+        },
+    },
+    Fault {
+        name: "text-made-of-what-was-dropped",
+        surface: SURFACE,
+        mistake: "The text is made anew of the typed part after that was left out: an empty object.",
+        apply: |steps| {
+            steps.mutators.drop = |result| right::drop(result).map(|left| with_text(left, "{}"));
         },
     },
     Fault {

@@ -71,6 +71,8 @@ pub struct Steps {
     pub keep: fn(inside: &str, max_chars: usize) -> String,
     /// The blocks as the client gets them, with what says that some were cut.
     pub mark: fn(Vec<Block>) -> Vec<String>,
+    /// A result without its typed part; `None` if it has none.
+    pub drop: fn(result: &str) -> Option<String>,
     /// A result with other blocks, the text of a list.
     pub put: fn(result: &str, blocks: &str) -> Option<String>,
     /// The result that goes on, given the original and what the mutators made of it.
@@ -81,7 +83,8 @@ pub struct Steps {
 
 impl Steps {
     /// Each step done right.
-    pub const RIGHT: Self = Self { takes, chosen, blocks, member, keep, mark, put, settle, told };
+    pub const RIGHT: Self =
+        Self { takes, chosen, blocks, member, keep, mark, drop, put, settle, told };
 }
 
 /// Successes alone, on every route: a failure says why, and a task or a request for input is no
@@ -127,6 +130,12 @@ fn marked(block: Block) -> String {
     let meta = json::set(json::get(&block.json, "_meta").unwrap_or("{}"), MARK, &mark);
     // A `_meta` that is no object has no room for a mark; the last block tells all the same.
     meta.and_then(|meta| json::set(&block.json, "_meta", &meta)).unwrap_or(block.json)
+}
+
+/// The text is not made of the typed part, so that it stays whole.
+pub fn drop(result: &str) -> Option<String> {
+    json::get(result, "structuredContent")?;
+    json::remove(result, "structuredContent").ok()
 }
 
 /// Every byte around the blocks stays.
@@ -192,6 +201,7 @@ fn mutated(
             Mutator::TruncateText { max_chars } => {
                 ("truncate_text", truncate_text(&result, max_chars, steps))
             }
+            Mutator::DropTypedPart => ("drop_typed_part", Ok((steps.drop)(&result))),
         };
         if let Some(after) = changed.map_err(|broken| Broken { mutator: name, ..broken })? {
             let (bytes_before, bytes_after) = (result.len(), after.len());

@@ -2,11 +2,11 @@
 
 use std::time::Duration;
 
-use birdstrike_wire::meta::request_meta;
+use birdstrike_wire::meta::{TASKS_EXTENSION, request_meta};
 use birdstrike_wire::{Envelope, Revision, codes, json};
 
 use super::http::Heard;
-use super::link::{Link, Request, Way};
+use super::link::{Link, Request, Told, Way};
 use crate::context::Context;
 use crate::failure::Failure;
 
@@ -25,19 +25,29 @@ pub(super) async fn connect(
     way: Way,
     limit_bytes: u64,
     timeout: Duration,
+    capabilities: &str,
     context: &Context,
 ) -> Result<Link, Failure> {
     let probe = Link::new(Revision::V2026_07_28, limit_bytes, way);
     let answer = tokio::time::timeout(PROBE_TIME.min(timeout / 2), discover(&probe, context)).await;
     match answer {
-        Ok(Ok(true)) => Ok(Link { agreed: true, ..probe }),
+        Ok(Ok(Some(told))) => Ok(Link { agreed: true, told, ..probe }),
         Ok(Err(failure)) if failure.is_no_answer() => Err(failure),
-        _ => handshake(probe.way, limit_bytes, context).await,
+        _ => handshake(probe.way, limit_bytes, capabilities, context).await,
     }
 }
 
-/// Whether the upstream answers as one of 2026-07-28.
-async fn discover(link: &Link, context: &Context) -> Result<bool, Failure> {
+/// What an upstream of handshakes, or of 2026-07-28, says of itself.
+fn told(result: &str, tasks: &[&str]) -> Told {
+    let Some(capabilities) = json::get(result, "capabilities") else { return Told::default() };
+    let tells = |member: &json::Member<'_>| json::get(member.value, "listChanged") == Some("true");
+    let announces = json::members(capabilities).is_ok_and(|members| members.iter().any(tells));
+    let found = tasks.iter().try_fold(capabilities, |object, name| json::get(object, name));
+    Told { announces, offers_tasks: found.is_some() }
+}
+
+/// What the upstream tells of itself, if it answers as one of 2026-07-28.
+async fn discover(link: &Link, context: &Context) -> Result<Option<Told>, Failure> {
     let meta = request_meta(link.revision, &context.me, "{}");
     let params = format!("{{\"_meta\":{meta}}}");
     let request = Request {
@@ -46,24 +56,32 @@ async fn discover(link: &Link, context: &Context) -> Result<bool, Failure> {
         name: None,
         params: &params,
         param_headers: &[],
+        ear: None,
     };
-    let Heard::Message(message, _) = link.ask(&request, context).await? else { return Ok(false) };
-    let Ok(answer) = Envelope::read(&message.bytes) else { return Ok(false) };
+    let Heard::Message(message, _) = link.ask(&request, context).await? else { return Ok(None) };
+    let Ok(answer) = Envelope::read(&message.bytes) else { return Ok(None) };
     if let Some(result) = answer.result() {
         let versions = json::get(result, "supportedVersions").map(json::items);
         let ours = json::quote(link.revision.as_str());
-        return Ok(versions.is_some_and(|list| list.is_ok_and(|list| list.contains(&&*ours))));
+        let speaks = versions.is_some_and(|list| list.is_ok_and(|list| list.contains(&&*ours)));
+        return Ok(speaks.then(|| told(result, &["extensions", TASKS_EXTENSION])));
     }
     // An unsupported version is a modern error too, but it says that this revision is not spoken.
     let code = answer.error().and_then(|error| json::get(error, "code"));
     let code = code.and_then(|code| code.parse::<i64>().ok());
-    Ok(matches!(code, Some(codes::HEADER_MISMATCH | codes::MISSING_CLIENT_CAPABILITY)))
+    let modern = matches!(code, Some(codes::HEADER_MISMATCH | codes::MISSING_CLIENT_CAPABILITY));
+    Ok(modern.then(Told::default))
 }
 
-async fn handshake(way: Way, limit_bytes: u64, context: &Context) -> Result<Link, Failure> {
+async fn handshake(
+    way: Way,
+    limit_bytes: u64,
+    capabilities: &str,
+    context: &Context,
+) -> Result<Link, Failure> {
     let mut link = Link::new(HANDSHAKES[0], limit_bytes, way);
     let params = format!(
-        "{{\"protocolVersion\":\"{}\",\"capabilities\":{{}},\"clientInfo\":{}}}",
+        "{{\"protocolVersion\":\"{}\",\"capabilities\":{capabilities},\"clientInfo\":{}}}",
         link.revision, context.me_json
     );
     let request = Request {
@@ -72,6 +90,7 @@ async fn handshake(way: Way, limit_bytes: u64, context: &Context) -> Result<Link
         name: None,
         params: &params,
         param_headers: &[],
+        ear: None,
     };
     let Heard::Message(message, opened) = link.ask(&request, context).await? else {
         return Err(Failure::bad_answer("`initialize` found no session"));
@@ -89,6 +108,7 @@ async fn handshake(way: Way, limit_bytes: u64, context: &Context) -> Result<Link
         Failure::bad_answer(format_args!("it speaks only revision `{version}`"))
     })?;
     link.agreed = true;
+    link.told = told(result, &["tasks", "requests", "tools", "call"]);
     if let Way::Http { session, .. } = &mut link.way {
         *session = opened;
     }

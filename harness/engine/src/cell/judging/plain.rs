@@ -12,7 +12,7 @@ use crate::render;
 
 pub(super) fn equals(fired: &Fired, place: &Target, json: &str, same: Precision) -> Judged {
     let pointer = render::pointer(place, &fired.slots);
-    let wanted = render::fill(json, &fired.nonce);
+    let wanted = json;
     let Some(down) = fired.answer.body.bytes() else {
         return nothing_came(fired);
     };

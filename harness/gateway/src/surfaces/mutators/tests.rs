@@ -24,6 +24,16 @@ fn the_real_payload_is_cut_and_everything_else_stays() {
 }
 
 #[test]
+fn a_typed_part_is_left_out_and_the_text_stays() {
+    let body = r#"{"content":[{"type":"text","text":"{\"k\":1}"}],"structuredContent":{"k":1}}"#;
+    let without = r#"{"content":[{"type":"text","text":"{\"k\":1}"}]}"#;
+    let mut ended = Ok(Answer { kind: Kind::Success, body: body.to_owned() });
+    run(&mut ended, "flat", &[Mutator::DropTypedPart], &Steps::RIGHT);
+    assert_eq!(ended.unwrap().body, without);
+    assert_eq!(drop(without), None);
+}
+
+#[test]
 fn what_is_short_enough_stays_byte_for_byte() {
     for result in [
         r#"{ "content":[{"type":"text","text":"ab\n" }] }"#,

@@ -143,6 +143,12 @@ impl Canary {
         listeners.map_or(0, |listeners| listeners.tell(message))
     }
 
+    /// How many clients [announcements](Canary::announce) would reach.
+    pub fn listeners(&self, upstream: &str) -> usize {
+        let listeners = self.shared.upstream(upstream).and_then(|u| u.listeners.as_ref());
+        listeners.map_or(0, Listeners::count)
+    }
+
     /// The plans for calls to come.
     pub fn script(&self) -> &Script {
         &self.shared.script

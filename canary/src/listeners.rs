@@ -37,6 +37,11 @@ impl Listeners {
             .count()
     }
 
+    /// How many listen.
+    pub(crate) fn count(&self) -> usize {
+        self.all().iter().filter(|listener| !listener.to.is_closed()).count()
+    }
+
     /// Ends all streams.
     pub(crate) fn close(&self) {
         self.all().clear();

@@ -68,8 +68,8 @@ pub async fn run(mut hold: Hold<'_>, scenario: &Scenario, cell: &Cell) -> Outcom
         }
     };
     outcome.calls = fired.len() as u64;
-    outcome.deadlines = fired.iter().filter(|f| f.transcript.is_late()).count() as u64;
-    outcome.suspicious = fired.iter().any(|f| f.transcript.status.is_none());
+    outcome.deadlines = fired.iter().filter(|f| f.transcript.is_late() && !f.exempt).count() as u64;
+    outcome.suspicious = fired.iter().any(|f| f.transcript.status.is_none() && !f.exempt);
     outcome.unreached = fired.iter().all(|f| f.upstream.calls == 0 && !f.by_gateway);
     let launch = hold.launch();
     let mut run = Run { launch, scenario, cell, fired: &fired, from, outcome: &mut outcome };
@@ -177,7 +177,8 @@ impl Run<'_> {
         let Some(first) = self.fired.first() else {
             return;
         };
-        let broken = self.fired.iter().map(|fired| (fired, valid::judge(&context, fired)));
+        let due = self.fired.iter().filter(|fired| !fired.exempt);
+        let broken = due.map(|fired| (fired, valid::judge(&context, fired)));
         let worst = broken.into_iter().find(|(_, judged)| !judged.holds);
         let (fired, judged) = worst.unwrap_or_else(|| (first, Judged::intact()));
         // An answer to a call that no upstream saw breaks rules or proves nothing.

@@ -85,6 +85,8 @@ pub struct Launch {
     names: Names,
     dir: tempfile::TempDir,
     processes: Vec<Process>,
+    /// Whether the upstream is reached over HTTP.
+    over_http: bool,
     variant: Option<String>,
     /// Whether a second upstream stands beside `main`.
     second: bool,
@@ -143,6 +145,7 @@ impl Launch {
             names,
             dir,
             processes: Vec::new(),
+            over_http: plan.transport == crate::plan::Transport::Http,
             variant: plan.variant.clone(),
             second,
             tools,
@@ -200,6 +203,11 @@ impl Launch {
     /// The ports through which its sinks are watched.
     pub fn ports(&self) -> &Ports {
         &self.ports
+    }
+
+    /// Whether the upstream is told to stop by a closed stream and not by a notification.
+    pub fn cancels_by_closing(&self) -> bool {
+        self.over_http && self.upstream.era() == birdstrike_wire::Era::Stateless
     }
 
     /// Whether events tell what clients received.

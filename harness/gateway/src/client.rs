@@ -2,10 +2,14 @@
 
 use birdstrike_wire::json::{self, Member};
 use birdstrike_wire::meta::{CLIENT_CAPABILITIES, Implementation, TASKS_EXTENSION, request_meta};
-use birdstrike_wire::{Era, Revision};
+use birdstrike_wire::{Era, Revision, envelope};
 use http::{HeaderName, HeaderValue};
 
+use crate::aside::Aside;
 use crate::surfaces::truncation::Owner;
+
+/// The level from which on a client of 2026-07-28 wants log messages (R-LOG-03).
+const LOG_LEVEL: &str = "io.modelcontextprotocol/logLevel";
 
 /// The client of one request.
 #[derive(Clone, Debug)]
@@ -21,6 +25,8 @@ pub(crate) struct Client {
     pub(crate) param_headers: Vec<(HeaderName, HeaderValue)>,
     /// To whom belongs what is kept for it.
     pub(crate) owner: Owner,
+    /// How it is told what comes before its answer.
+    pub(crate) aside: Aside,
 }
 
 impl Client {
@@ -36,6 +42,11 @@ impl Client {
             .filter(|member| is_passed_on(member))
             .map(|member| format!("{}:{}", member.raw_key, member.value))
             .collect();
+        let find = |name: &str| members.iter().rfind(|member| member.is(name));
+        let token = find("progressToken").filter(|token| envelope::is_legal_id(token.value));
+        let token = token.map(|token| token.value.to_owned());
+        let log_level = find(LOG_LEVEL).filter(|_| revision.era() == Era::Stateless);
+        let log_level = log_level.and_then(|level| serde_json::from_str(level.value).ok());
         let capabilities = members.iter().rfind(|member| member.is(CLIENT_CAPABILITIES));
         let capabilities = match (revision.era(), capabilities) {
             (Era::Stateless, Some(member)) => member.value,
@@ -50,28 +61,39 @@ impl Client {
             passed_on: passed_on.join(","),
             param_headers,
             owner: Owner::default(),
+            aside: Aside { token, log_level, ..Aside::default() },
         }
     }
 
     /// The `_meta` of a request to an upstream of this revision, if it has one: the gateway's own
     /// version and name, and what the client can do, as the gateway can do no more than that.
-    pub(crate) fn meta_for(&self, upstream: Revision, me: &Implementation) -> Option<String> {
-        match (upstream.era(), self.passed_on.is_empty()) {
-            (Era::Stateless, true) => Some(request_meta(upstream, me, &self.capabilities)),
-            (Era::Stateless, false) => {
-                let mut meta = request_meta(upstream, me, &self.capabilities);
-                meta.truncate(meta.len() - 1);
-                Some(format!("{meta},{}}}", self.passed_on))
-            }
-            (Era::Handshake, true) => None,
-            (Era::Handshake, false) => Some(format!("{{{}}}", self.passed_on)),
+    pub(crate) fn meta_for(
+        &self,
+        upstream: Revision,
+        me: &Implementation,
+        token: Option<&str>,
+    ) -> Option<String> {
+        let mut members = Vec::new();
+        if upstream.era() == Era::Stateless {
+            let meta = request_meta(upstream, me, &self.capabilities);
+            members.push(meta[1..meta.len() - 1].to_owned());
+            let level = self.aside.log_level.as_deref();
+            members.extend(level.map(|level| format!("\"{LOG_LEVEL}\":{}", json::quote(level))));
         }
+        members.extend(token.map(|token| format!("\"progressToken\":{token}")));
+        members.extend((!self.passed_on.is_empty()).then(|| self.passed_on.clone()));
+        (!members.is_empty()).then(|| format!("{{{}}}", members.join(",")))
+    }
+
+    /// The same client for work of several requests, whose progress would not be that of one.
+    pub(crate) fn without_progress(&self) -> Self {
+        let aside = Aside { token: None, ..self.aside.clone() };
+        Self { aside, ..self.clone() }
     }
 }
 
-/// All but what belongs to one leg: the keys that MCP defines are the gateway's own upstream, and a
-/// progress token must be unique among the requests of everybody (R-PROG-01), while progress is not
-/// relayed yet.
+/// All but what belongs to one leg: the keys that MCP defines are the gateway's own upstream, and so
+/// is the progress token, which must be unique among the requests of everybody (R-PROG-01).
 fn is_passed_on(member: &Member<'_>) -> bool {
     let key = member.key();
     key != "progressToken" && !key.starts_with("io.modelcontextprotocol/")
@@ -89,12 +111,12 @@ mod tests {
         let client = Client::new(Revision::V2026_07_28, Some(meta), Vec::new());
         assert!(client.declares_tasks);
         let me = Implementation { name: "g".into(), version: "1".into() };
-        let new = client.meta_for(Revision::V2026_07_28, &me).unwrap();
+        let new = client.meta_for(Revision::V2026_07_28, &me, None).unwrap();
         assert!(new.contains(r#""io.modelcontextprotocol/clientInfo":{"name":"g","version":"1"}"#));
         assert!(new.contains(r#"{"io.modelcontextprotocol/tasks":{}}"#));
         assert!(new.ends_with(r#","example.org/trace":1E+02}"#));
         assert!(!new.contains("progressToken"));
-        let old = client.meta_for(Revision::V2025_11_25, &me).unwrap();
+        let old = client.meta_for(Revision::V2025_11_25, &me, None).unwrap();
         assert_eq!(old, r#"{"example.org/trace":1E+02}"#);
     }
 
@@ -104,6 +126,6 @@ mod tests {
         let client = Client::new(Revision::V2025_11_25, Some(meta), Vec::new());
         assert_eq!((client.capabilities.as_str(), client.passed_on.as_str()), ("{}", ""));
         let me = Implementation { name: "g".into(), version: "1".into() };
-        assert_eq!(client.meta_for(Revision::V2025_06_18, &me), None);
+        assert_eq!(client.meta_for(Revision::V2025_06_18, &me, None), None);
     }
 }

@@ -7,6 +7,7 @@ use birdstrike_wire::meta::Implementation;
 use crate::config::{Config, Limits, Mutator};
 use crate::identities::Identities;
 use crate::log::Log;
+use crate::sessions::Sessions;
 use crate::surfaces::Steps;
 use crate::surfaces::resource_links::{Links, Memory};
 use crate::surfaces::truncation::Budget;
@@ -22,6 +23,8 @@ pub(crate) struct Context {
     pub(crate) mutators: Vec<Mutator>,
     /// The budget of a batch, with what it keeps to be fetched.
     pub(crate) budget: Option<Budget>,
+    /// The clients that shook hands, and all who listen.
+    pub(crate) sessions: Sessions,
     /// Who may call.
     pub(crate) identities: Identities,
     /// The links that were handed out.
@@ -49,6 +52,7 @@ impl Context {
             limits: config.limits.clone(),
             mutators: config.mutators.clone(),
             budget: config.truncation.map(Budget::new),
+            sessions: Sessions::default(),
             identities: Identities::new(&config.identities),
             links: Links {
                 is_namespaced: config.namespace_links.unwrap_or(config.upstreams.len() > 1),
@@ -59,6 +63,13 @@ impl Context {
             me_json,
             run,
             calls: AtomicU64::new(1),
+        }
+    }
+
+    /// A list of an upstream has changed: whoever listens is told.
+    pub(crate) fn changed(&self, method: &str) {
+        if (self.steps.listing.announces)(method) {
+            self.sessions.tell_all(method);
         }
     }
 

@@ -1,150 +1,150 @@
-//! The server side: one endpoint, `POST /mcp`, in three revisions; and the facade, `POST /invoke`.
+//! The server side: one endpoint, `/mcp`, in three revisions; and the facade, `POST /invoke`.
 
+mod door;
 mod guard;
 mod listing;
 mod lists;
 mod request;
+mod session;
+mod stream;
 
 use std::net::SocketAddr;
 use std::sync::Arc;
-use std::time::Duration;
 
 use axum::Router;
-use axum::body::{Body, Bytes, to_bytes};
+use axum::body::Body;
 use axum::extract::State;
 use axum::response::{IntoResponse, Response};
 use axum::routing::post;
 use birdstrike_wire::{Envelope, Era, Kind, Revision, codes, envelope, json};
-use http::header::{CONTENT_TYPE, WWW_AUTHENTICATE};
-use http::{HeaderMap, HeaderValue, StatusCode};
+use http::header::ACCEPT;
+use http::{HeaderMap, StatusCode};
+use tokio::sync::mpsc;
+use tokio_util::sync::CancellationToken;
 
+use crate::aside::Aside;
 use crate::client::Client;
 use crate::pipeline::{Call, Method, Pipeline};
 use crate::routes::{Reply, batch, continuation, facade, flat, relayed};
+use crate::sessions::{self, Session};
 use crate::surfaces::truncation::Owner;
 use crate::upstream::list::Listing;
+use door::Unread;
 use request::Asked;
-use tokio_util::sync::CancellationToken;
-
-/// How long a client may take to send its request.
-const REQUEST_TIME: Duration = Duration::from_secs(30);
+use stream::Work;
 
 /// What a request handler needs.
 pub(crate) struct Server {
     pub(crate) pipeline: Pipeline,
     pub(crate) address: SocketAddr,
+    /// When this is cancelled, streams that belong to no call end.
+    pub(crate) stopping: CancellationToken,
     /// When this is cancelled, calls under way are answered with an error.
     pub(crate) stopped: CancellationToken,
 }
 
 /// The routes of the server. Any other method on the endpoint is answered with 405.
 pub(crate) fn router(server: Arc<Server>) -> Router {
-    let router = Router::new().route("/mcp", post(receive)).route("/invoke", post(invoke));
-    router.with_state(server)
+    let endpoint = post(receive).get(session::listen).delete(session::end);
+    Router::new().route("/mcp", endpoint).route("/invoke", post(invoke)).with_state(server)
 }
 
 async fn receive(State(server): State<Arc<Server>>, headers: HeaderMap, body: Body) -> Response {
-    let owner = match admit(&server, &headers) {
+    let owner = match door::admit(&server, &headers) {
         Ok(owner) => owner,
         Err(refused) => return refused.into_response(),
     };
-    let bytes = match whole(&server, body).await {
+    let bytes = match door::whole(&server, body).await {
         Ok(bytes) => bytes,
         Err(Unread::TooLong(message)) => {
             let error = envelope::error_object(codes::INVALID_REQUEST, &message, None);
             let body = envelope::error(None, &error);
-            return respond(Reply { status: 413, body });
+            return stream::json(Reply { status: 413, body });
         }
         Err(Unread::TooSlow) => return StatusCode::REQUEST_TIMEOUT.into_response(),
     };
-    match Envelope::read(&bytes) {
+    let message = match Envelope::read(&bytes) {
+        Ok(message) => message,
         Err(error) => {
             let code = match error {
                 json::JsonError::WrongKind { .. } => codes::INVALID_REQUEST,
                 _ => codes::PARSE_ERROR,
             };
-            respond(refusal(None, code, &error.to_string()))
+            return stream::json(refusal(None, code, &error.to_string()));
         }
-        Ok(message) => match message.kind() {
-            Kind::Request => {
-                let id = message.id().unwrap_or("null");
-                match Asked::read(&message, &headers) {
-                    Ok(mut asked) => {
-                        asked.client.owner = owner;
-                        respond(serve(&server, id, asked).await)
-                    }
-                    Err(refused) => respond(refused.reply(id)),
-                }
-            }
-            Kind::Notification | Kind::Result | Kind::Error => StatusCode::ACCEPTED.into_response(),
-            Kind::Broken(why) => respond(refusal(None, codes::INVALID_REQUEST, why)),
-        },
+    };
+    let session = match session::of(&server, &headers, &message, owner) {
+        Ok(session) => session,
+        Err(status) => {
+            let refused = refusal(message.id(), codes::INVALID_REQUEST, "no such session");
+            return stream::json(Reply { status, ..refused });
+        }
+    };
+    match message.kind() {
+        Kind::Request => request(&server, &headers, &message, owner, session).await,
+        Kind::Notification | Kind::Result | Kind::Error => {
+            session::take(&server, &message, session.as_deref());
+            StatusCode::ACCEPTED.into_response()
+        }
+        Kind::Broken(why) => stream::json(refusal(None, codes::INVALID_REQUEST, why)),
     }
 }
 
+async fn request(
+    server: &Arc<Server>,
+    headers: &HeaderMap,
+    message: &Envelope<'_>,
+    owner: Owner,
+    session: Option<Arc<Session>>,
+) -> Response {
+    let id = message.id().unwrap_or("null");
+    let steps = server.pipeline.context.steps.transport;
+    let (to_client, messages) = mpsc::channel(sessions::QUEUE);
+    let to_client = (steps.streams)(reads_streams(headers)).then_some(to_client);
+    let asked = Asked::read(message, headers, &Aside { to_client, session, ..Aside::default() });
+    let mut asked = match asked {
+        Ok(asked) => asked,
+        Err(refused) => return stream::json(refused.reply(id)),
+    };
+    asked.client.owner = owner;
+    let id = (steps.id)(id);
+    match asked.method.as_str() {
+        "initialize" => session::open(server, &id, &asked),
+        "subscriptions/listen" if asked.client.revision.era() == Era::Stateless => {
+            session::subscribe(server, &id, &asked)
+        }
+        _ => stream::respond(serve(server, &id, asked), messages, steps).await,
+    }
+}
+
+/// Whether a client takes its answer as an event stream, which it has to (R-HTTP-04).
+fn reads_streams(headers: &HeaderMap) -> bool {
+    let accept = headers.get_all(ACCEPT).iter().filter_map(|value| value.to_str().ok());
+    accept.flat_map(|value| value.split(',')).any(|range| {
+        let range = range.split(';').next().unwrap_or_default().trim();
+        range.eq_ignore_ascii_case("text/event-stream") || range == "*/*"
+    })
+}
+
 async fn invoke(State(server): State<Arc<Server>>, headers: HeaderMap, body: Body) -> Response {
-    let owner = match admit(&server, &headers) {
+    let owner = match door::admit(&server, &headers) {
         Ok(owner) => owner,
         Err(refused) => return refused.into_response(),
     };
-    let bytes = match whole(&server, body).await {
+    let bytes = match door::whole(&server, body).await {
         Ok(bytes) => bytes,
-        Err(Unread::TooLong(message)) => return respond(facade::refusal(413, &message)),
+        Err(Unread::TooLong(message)) => return stream::json(facade::refusal(413, &message)),
         Err(Unread::TooSlow) => return StatusCode::REQUEST_TIMEOUT.into_response(),
     };
     let text = match json::text(&bytes) {
         Ok(text) => text,
-        Err(error) => return respond(facade::refusal(400, &error.to_string())),
+        Err(error) => return stream::json(facade::refusal(400, &error.to_string())),
     };
     let mut client = Client::new(Revision::NEWEST, None, Vec::new());
     client.owner = owner;
     tokio::select! {
-        reply = facade::invoke(&server.pipeline, text, &client) => respond(reply),
-        () = server.stopped.cancelled() => respond(facade::refusal(503, "the gateway is stopping")),
-    }
-}
-
-/// Who asks, if it may.
-fn admit(server: &Server, headers: &HeaderMap) -> Result<Owner, NotAdmitted> {
-    guard::check(headers, server.address).map_err(NotAdmitted::Elsewhere)?;
-    server.pipeline.context.identities.owner(headers).ok_or(NotAdmitted::Unknown)
-}
-
-/// Why a client is not listened to.
-enum NotAdmitted {
-    /// What it says of its origin, in words.
-    Elsewhere(&'static str),
-    /// It is none of those who may call.
-    Unknown,
-}
-
-impl IntoResponse for NotAdmitted {
-    fn into_response(self) -> Response {
-        match self {
-            Self::Elsewhere(why) => (StatusCode::FORBIDDEN, why).into_response(),
-            Self::Unknown => {
-                (StatusCode::UNAUTHORIZED, [(WWW_AUTHENTICATE, "Bearer")]).into_response()
-            }
-        }
-    }
-}
-
-/// Why a body was not read.
-enum Unread {
-    /// In words that name the limit.
-    TooLong(String),
-    TooSlow,
-}
-
-async fn whole(server: &Server, body: Body) -> Result<Bytes, Unread> {
-    let limit = server.pipeline.context.limits.max_request_bytes;
-    let limit = usize::try_from(limit).unwrap_or(usize::MAX);
-    match tokio::time::timeout(REQUEST_TIME, to_bytes(body, limit)).await {
-        Ok(Ok(bytes)) => Ok(bytes),
-        Ok(Err(_)) => {
-            Err(Unread::TooLong(format!("the request is larger than {limit} bytes, or broke off")))
-        }
-        Err(_) => Err(Unread::TooSlow),
+        reply = facade::invoke(&server.pipeline, text, &client) => stream::json(reply),
+        () = server.stopped.cancelled() => stream::json(facade::refusal(503, "the gateway is stopping")),
     }
 }
 
@@ -153,29 +153,35 @@ fn refusal(id: Option<&str>, code: i64, message: &str) -> Reply {
     Reply::error(Revision::NEWEST, id, code, message, None)
 }
 
-fn respond(reply: Reply) -> Response {
-    let status = StatusCode::from_u16(reply.status).unwrap_or(StatusCode::OK);
-    let json = HeaderValue::from_static("application/json");
-    (status, [(CONTENT_TYPE, json)], reply.body).into_response()
-}
-
 /// Answers one request. A client of 2026-07-28 that goes away cancels it by that (R-HTTP-25): its
 /// future is dropped. For the older revisions a lost connection says nothing (R-CANC-07), so that
-/// the call runs to its end in a task of its own.
-async fn serve(server: &Arc<Server>, id: &str, asked: Asked) -> Reply {
-    if asked.client.revision.era() == Era::Stateless {
-        return answer_until_stopped(server, id, &asked).await;
+/// the call runs to its end in a task of its own, unless its client cancels it by a notification.
+fn serve(server: &Arc<Server>, id: &str, asked: Asked) -> Work {
+    let (server, id) = (server.clone(), id.to_owned());
+    let in_flight = asked.client.aside.session.as_ref().map(|session| {
+        // By the id that the client knows.
+        session.enter(&asked.client.aside.id)
+    });
+    let era = asked.client.revision.era();
+    let own_id = id.clone();
+    let work = async move {
+        let cancelled = async {
+            match &in_flight {
+                Some(in_flight) => in_flight.cancelled.cancelled().await,
+                None => std::future::pending().await,
+            }
+        };
+        tokio::select! {
+            reply = answer(&server, &id, &asked) => Some(reply),
+            () = cancelled => None,
+            () = server.stopped.cancelled() => Some(stopping(&id)),
+        }
+    };
+    if era == Era::Stateless {
+        return Box::pin(work);
     }
-    let (server, own_id) = (server.clone(), id.to_owned());
-    let task = tokio::spawn(async move { answer_until_stopped(&server, &own_id, &asked).await });
-    task.await.unwrap_or_else(|_| stopping(id))
-}
-
-async fn answer_until_stopped(server: &Server, id: &str, asked: &Asked) -> Reply {
-    tokio::select! {
-        reply = answer(server, id, asked) => reply,
-        () = server.stopped.cancelled() => stopping(id),
-    }
+    let task = tokio::spawn(work);
+    Box::pin(async move { task.await.unwrap_or_else(|_| Some(stopping(&own_id))) })
 }
 
 fn stopping(id: &str) -> Reply {
@@ -187,10 +193,8 @@ async fn answer(server: &Server, id: &str, asked: &Asked) -> Reply {
     let me = &pipeline.context.me_json;
     let revision = client.revision;
     match (revision.era(), asked.method.as_str()) {
-        (_, "initialize") => {
-            Reply::ok(envelope::result(id, &request::initialize(&asked.params, me)))
-        }
         (Era::Handshake, "ping") => Reply::ok(envelope::result(id, "{}")),
+        (Era::Handshake, "logging/setLevel") => session::set_level(id, asked),
         (Era::Stateless, "server/discover") => {
             Reply::ok(envelope::result(id, &request::discover(me)))
         }
@@ -241,7 +245,9 @@ async fn call(pipeline: &Pipeline, id: &str, asked: &Asked) -> Reply {
     };
     let arguments = if params.arguments.is_empty() { "{}" } else { params.arguments };
     if params.name == batch::TOOL {
-        return batch::call(pipeline, id, arguments, &asked.client).await;
+        // Progress of several calls is not that of one.
+        let client = asked.client.without_progress();
+        return batch::call(pipeline, id, arguments, &client).await;
     }
     if let Some(reply) = continuation::call(pipeline, id, &params.name, arguments, &asked.client) {
         return reply;

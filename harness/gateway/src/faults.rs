@@ -9,9 +9,11 @@ mod batch_packing;
 mod facade;
 mod flat_return;
 mod is_error;
+mod listing;
 mod mutators;
 mod resource_links;
 mod text;
+mod transport;
 mod truncation;
 mod upstream_read;
 
@@ -46,6 +48,8 @@ pub const fn all() -> &'static [&'static [Fault]] {
         resource_links::FAULTS,
         flat_return::blocks::FAULTS,
         is_error::FAULTS,
+        listing::FAULTS,
+        transport::FAULTS,
     ]
 }
 

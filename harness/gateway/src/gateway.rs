@@ -82,7 +82,8 @@ impl Gateway {
         context.log.event("listening").text("address", &address.to_string()).write();
         let (stopping, stopped) = (CancellationToken::new(), CancellationToken::new());
         let pipeline = Pipeline { context, upstreams };
-        let server = Server { pipeline, address, stopped: stopped.clone() };
+        let server =
+            Server { pipeline, address, stopping: stopping.clone(), stopped: stopped.clone() };
         let router = downstream::router(Arc::new(server));
         // A small answer must not wait for the acknowledgement of the one before.
         let listener = listener.tap_io(|stream| {

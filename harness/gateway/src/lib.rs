@@ -42,6 +42,7 @@
 //!
 //! Each has `data` with `cause`, and where they are known `upstream`, `limit_bytes`, `timeout_ms`.
 
+mod aside;
 mod client;
 mod config;
 mod context;
@@ -53,6 +54,7 @@ mod identities;
 mod log;
 mod pipeline;
 mod routes;
+mod sessions;
 mod spelled;
 pub mod surfaces;
 mod upstream;

@@ -9,8 +9,10 @@ pub mod answer_reading;
 pub mod batch_packing;
 pub mod flat_return;
 pub mod is_error;
+pub mod listing;
 pub mod mutators;
 pub mod resource_links;
+pub mod transport;
 pub mod truncation;
 pub mod upstream_read;
 
@@ -33,6 +35,10 @@ pub struct Steps {
     pub resource_links: resource_links::Steps,
     /// Surface 9.
     pub is_error: is_error::Steps,
+    /// The area of listings.
+    pub listing: listing::Steps,
+    /// The area of what travels beside the results.
+    pub transport: transport::Steps,
 }
 
 impl Steps {
@@ -46,6 +52,8 @@ impl Steps {
         flat_return: flat_return::Steps::RIGHT,
         resource_links: resource_links::Steps::RIGHT,
         is_error: is_error::Steps::RIGHT,
+        listing: listing::Steps::RIGHT,
+        transport: transport::Steps::RIGHT,
     };
 }
 

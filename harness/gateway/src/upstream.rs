@@ -6,6 +6,8 @@ mod head;
 pub(crate) mod http;
 mod link;
 pub(crate) mod list;
+mod listening;
+mod speaker;
 mod stdio;
 
 use std::collections::{BTreeMap, HashMap};
@@ -17,7 +19,9 @@ use ::http::{HeaderName, HeaderValue};
 use birdstrike_wire::Revision;
 use birdstrike_wire::headers::{self, Annotation};
 use tokio::time::Instant;
+use tokio_util::sync::CancellationToken;
 
+use crate::aside::Ear;
 use crate::client::Client;
 use crate::config::{Target, UpstreamConfig};
 use crate::context::Context;
@@ -26,10 +30,15 @@ use crate::surfaces::answer_reading::Message;
 use crate::surfaces::upstream_read::Aftermath;
 use http::{Heard, Http};
 use link::{Link, Request, Way};
+pub(crate) use speaker::Speaker;
 use stdio::Process;
 
 /// How long an upstream that could not be started is left alone.
 const PAUSE: Duration = Duration::from_secs(1);
+
+/// Links that are kept for unlike clients. Whoever comes with yet other capabilities is served as one
+/// that has none.
+const MAX_LINKS: usize = 8;
 
 /// One upstream.
 pub(crate) struct Upstream {
@@ -38,8 +47,11 @@ pub(crate) struct Upstream {
     limit_bytes: u64,
     reach: Reach,
     context: Arc<Context>,
-    /// The way to it, once there was need of one.
-    link: tokio::sync::Mutex<Option<Arc<Link>>>,
+    /// The ways to it, by what it may ask the clients on it for: at the handshake the gateway
+    /// declares no more than they did. Each is opened once there is need of it.
+    links: tokio::sync::Mutex<HashMap<String, Arc<Link>>>,
+    /// Who hears that its lists have changed, and over which link.
+    listening: Mutex<Option<listening::Listening>>,
     next_id: AtomicU64,
     paused_until: Mutex<Option<Instant>>,
     /// The arguments that tools want in headers, by tool, as they were last listed. Most want none
@@ -93,7 +105,8 @@ impl Upstream {
             limit_bytes: config.max_response_bytes.unwrap_or(limits.max_response_bytes),
             reach,
             context,
-            link: tokio::sync::Mutex::default(),
+            links: tokio::sync::Mutex::default(),
+            listening: Mutex::default(),
             next_id: AtomicU64::new(1),
             paused_until: Mutex::default(),
             mirrored: Mutex::default(),
@@ -131,15 +144,19 @@ impl Upstream {
         used: &mut Option<Arc<Link>>,
     ) -> Result<Answered, Failure> {
         for _ in 0..=1 {
-            let link = used.insert(self.link().await?).clone();
+            let link = used.insert(self.link(ask.client).await?).clone();
             let id = self.next_id.fetch_add(1, Ordering::Relaxed).to_string();
-            let params = params(ask, link.revision, &self.context);
+            let over = CancellationToken::new();
+            let ear = Ear::new(ask.client, &id, &self.context, over.clone());
+            let _over = over.drop_guard();
+            let params = params(ask, link.revision, ear.token.as_deref(), &self.context);
             let request = Request {
                 id: &id,
                 method: ask.method,
                 name: ask.name,
                 params: &params,
                 param_headers: ask.param_headers,
+                ear: Some(&ear),
             };
             match link.ask(&request, &self.context).await? {
                 Heard::Message(message, _) => {
@@ -151,18 +168,23 @@ impl Upstream {
         Err(Failure::bad_answer("it ends every session at once"))
     }
 
-    /// The open link, or a new one. Callers that come together share one handshake.
-    async fn link(&self) -> Result<Arc<Link>, Failure> {
-        let mut slot = self.link.lock().await;
+    /// The open link for a client like this, or a new one. Callers that come together share one
+    /// handshake.
+    async fn link(&self, client: &Client) -> Result<Arc<Link>, Failure> {
+        let mut links = self.links.lock().await;
+        let mut key = client.aside.capabilities();
+        if !links.contains_key(key) && links.len() >= MAX_LINKS {
+            key = "{}";
+        }
         let paused = *self.paused_until.lock().unwrap_or_else(PoisonError::into_inner);
         if paused.is_some_and(|until| Instant::now() < until) {
             let message = "the upstream failed a moment ago and is left alone for a second";
             return Err(Failure::new(Cause::Unreachable, message));
         }
-        if let Some(link) = slot.as_ref().filter(|link| link.is_alive()) {
+        if let Some(link) = links.get(key).filter(|link| link.is_alive()) {
             return Ok(link.clone());
         }
-        *slot = None;
+        links.remove(key);
         let way = match &self.reach {
             Reach::Http(http) => Way::Http { http: http.clone(), session: None },
             Reach::Stdio { command, env } => Way::Stdio(Arc::new(Process::spawn(
@@ -174,11 +196,12 @@ impl Upstream {
             )?)),
         };
         let timeout = Duration::from_millis(self.timeout_ms);
-        let link = connect::connect(way, self.limit_bytes, timeout, &self.context).await?;
+        let link = connect::connect(way, self.limit_bytes, timeout, key, &self.context).await?;
         let event = self.context.log.event("connected").text("upstream", &self.name);
         event.text("revision", link.revision.as_str()).write();
         let link = Arc::new(link);
-        *slot = Some(link.clone());
+        links.insert(key.to_owned(), link.clone());
+        self.listen(&link, links.values());
         Ok(link)
     }
 
@@ -188,7 +211,7 @@ impl Upstream {
     /// # Errors
     /// A [`Failure`] when there is no way to the upstream.
     pub(crate) async fn prepare(&self, client: &Client) -> Result<(), Failure> {
-        let link = match self.link().await {
+        let link = match self.link(client).await {
             Ok(link) => link,
             Err(failure) => return Err(self.failed(failure, None).await),
         };
@@ -208,10 +231,7 @@ impl Upstream {
 
     /// Drops a link that is of no more use, unless somebody has put a new one in its place.
     async fn forget(&self, link: &Arc<Link>) {
-        let mut slot = self.link.lock().await;
-        if slot.as_ref().is_some_and(|current| Arc::ptr_eq(current, link)) {
-            *slot = None;
-        }
+        self.links.lock().await.retain(|_, current| !Arc::ptr_eq(current, link));
     }
 
     /// Applies what was decided about the way that a call took.
@@ -259,8 +279,8 @@ impl Upstream {
 }
 
 /// The params of a request in the upstream's revision.
-fn params(ask: &Ask<'_>, upstream: Revision, context: &Context) -> String {
-    let meta = ask.client.meta_for(upstream, &context.me);
+fn params(ask: &Ask<'_>, upstream: Revision, token: Option<&str>, context: &Context) -> String {
+    let meta = ask.client.meta_for(upstream, &context.me, token);
     match (meta, ask.members.is_empty()) {
         (Some(meta), true) => format!("{{\"_meta\":{meta}}}"),
         (Some(meta), false) => format!("{{{},\"_meta\":{meta}}}", ask.members),

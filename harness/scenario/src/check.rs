@@ -5,9 +5,11 @@ use serde::{Deserialize, Serialize};
 
 use crate::level::Level;
 
+mod beside;
 mod file;
 mod sink;
 
+pub use beside::{Heard, Replied};
 pub(crate) use file::Source;
 pub use file::{CheckFile, OrIntact};
 pub use sink::{SinkExpect, SinkHolds};
@@ -136,6 +138,25 @@ pub enum Expect {
         /// On which level it must agree.
         same: Precision,
     },
+    /// Messages reach the client beside its answer.
+    Heard(Heard),
+    /// The client's reply to a request of the upstream's own reached the upstream.
+    Replied(Replied),
+    /// The upstream is told exactly so often to stop working on this call.
+    Cancelled {
+        /// Cancellations wanted.
+        times: u32,
+    },
+    /// The answer does not come before so many milliseconds have passed.
+    NotBefore {
+        /// Milliseconds since the request.
+        ms: u64,
+    },
+    /// The HTTP status of the answer is one of these.
+    Status {
+        /// The statuses.
+        codes: Vec<u16>,
+    },
 }
 
 impl Expect {
@@ -161,6 +182,11 @@ impl Expect {
             Self::Sink(sink) => sink.word(),
             Self::Asked => "asked",
             Self::Reached { .. } => "reached",
+            Self::Heard(_) => "heard",
+            Self::Replied(_) => "replied",
+            Self::Cancelled { .. } => "cancelled",
+            Self::NotBefore { .. } => "not-before",
+            Self::Status { .. } => "status",
         }
     }
 

@@ -175,6 +175,18 @@ fn right(check: &Check) -> String {
             format!("{} of the request that reaches the upstream is {json}", place(p))
         }
         Expect::Sink(sink) => in_sinks(sink),
+        Expect::Heard(heard) => {
+            let times = heard.times.map_or(heard.values.len(), |times| times as usize);
+            format!("`{}` reaches the client {times} time(s) before its answer", heard.method)
+        }
+        Expect::Replied(replied) => {
+            format!("a reply to the upstream's request {} reaches it", replied.to)
+        }
+        Expect::Cancelled { times } => {
+            format!("the upstream is told {times} time(s) to stop working on the call")
+        }
+        Expect::NotBefore { ms } => format!("the answer does not come before {ms} ms"),
+        Expect::Status { codes } => format!("the HTTP status is one of {codes:?}"),
     };
     format!("{said}{of}")
 }

@@ -1,5 +1,6 @@
 //! Firing: a scenario's steps become calls, and what both legs saw is gathered.
 
+mod beside;
 mod calls;
 mod follow;
 mod rest;
@@ -19,6 +20,7 @@ use crate::launch::{DIRECT, Launch};
 use crate::nonce;
 use crate::plan::Cell;
 
+pub(crate) use beside::told;
 pub use calls::known_good;
 
 use shot::{Shot, State};
@@ -58,6 +60,9 @@ pub struct Fired {
     pub slots: BTreeMap<String, String>,
     /// The gateway answers it by itself: no upstream need be asked.
     pub by_gateway: bool,
+    /// No answer that obeys the protocol is due: the client cancels the call itself, listens, or
+    /// breaks rules on purpose.
+    pub exempt: bool,
     /// Nonces of the other calls of the batch: none of them may stand in this entry.
     pub siblings: Vec<String>,
     /// Of a listing: the digests that the gateway shows, by the name of the tool.
@@ -94,6 +99,10 @@ pub struct Upstream {
     pub bytes: u64,
     /// Which rules the gateway's requests broke: ids of requirements, and what was seen.
     pub notes: Vec<Note>,
+    /// The session that it was called in.
+    pub session: Option<String>,
+    /// The answer ended before its end: the canary was told to stop, or was left.
+    pub given_up: bool,
 }
 
 impl Fired {
@@ -150,6 +159,8 @@ pub async fn steps(
             break;
         }
     }
+    fired.extend(beside::heard(&state).await);
+    beside::settle(hold.launch(), scenario, &mut fired).await;
     let restored = side::restore(hold.launch(), &state);
     state.nonces().for_each(|nonce| hold.launch().canary.script().forget(nonce));
     done.and(restored).map(|()| fired)
@@ -169,7 +180,10 @@ async fn one(
             return side::gateway(hold, state, gateway).await;
         }
         Step::Gateway(_) => return Ok(()),
-        Step::Canary(canary) => return side::canary(hold.launch(), state, canary),
+        Step::Canary(canary) => {
+            beside::listened(hold.launch(), canary).await;
+            return side::canary(hold.launch(), state, canary);
+        }
         _ => {}
     }
     let shot = Shot { launch: hold.launch(), scenario, cell, state };

@@ -1,6 +1,7 @@
 //! Judging one check: both legs in, what holds and what became of the value out.
 
 mod asked;
+mod beside;
 mod cut;
 mod listed;
 mod plain;
@@ -135,6 +136,13 @@ impl<'a> Context<'a> {
                 reached(&fired.upstream, &fired.nonce, (place, json, *same))
             }
             Expect::Valid | Expect::AcrossRoutes { .. } | Expect::Sink(_) => Judged::intact(),
+            Expect::Heard(wanted) => beside::heard(fired, wanted, |json| self.filled(json, fired)),
+            Expect::Replied(wanted) => {
+                beside::replied(self.launch, fired, wanted, |json| self.filled(json, fired))
+            }
+            Expect::Cancelled { times } => beside::cancelled(self.launch, fired, *times),
+            Expect::NotBefore { ms } => beside::not_before(fired, *ms),
+            Expect::Status { codes } => beside::status(fired, codes),
         })
     }
 

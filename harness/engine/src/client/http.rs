@@ -8,6 +8,7 @@ use bytes::Bytes;
 use reqwest::Url;
 use reqwest::header::{CONTENT_TYPE, HeaderMap};
 
+use super::beside::{Replier, Replies};
 use super::transcript::{Ending, Transcript};
 
 /// The most that is read of one answer, in bytes; beyond it the exchange is given up.
@@ -40,19 +41,37 @@ pub async fn post(
     id: Option<String>,
     deadline: Duration,
 ) -> Transcript {
+    converse(http, url, headers, body, id, (deadline, &Replies::default())).await
+}
+
+/// As [`post`], with replies ready for what the server asks before its answer.
+pub async fn converse(
+    http: &reqwest::Client,
+    url: &Url,
+    headers: HeaderMap,
+    body: String,
+    id: Option<String>,
+    (deadline, replies): (Duration, &Replies),
+) -> Transcript {
     let started = Instant::now();
     let mut reading = Reading::new(body.clone(), id, started);
     let until = tokio::time::Instant::from_std(started + deadline);
-    let sent = http.post(url.clone()).headers(headers).body(body).send();
+    let replier = Replier { http, url, headers: &headers, replies };
+    let sent = http.post(url.clone()).headers(headers.clone()).body(body).send();
     match tokio::time::timeout_at(until, sent).await {
         Err(_) => reading.end(Ending::Deadline),
         Ok(Err(error)) => reading.end(Ending::NoAnswer(words(&error))),
-        Ok(Ok(response)) => read(&mut reading, response, until).await,
+        Ok(Ok(response)) => read(&mut reading, response, until, &replier).await,
     }
     reading.finish()
 }
 
-async fn read(reading: &mut Reading, mut response: reqwest::Response, until: tokio::time::Instant) {
+async fn read(
+    reading: &mut Reading,
+    mut response: reqwest::Response,
+    until: tokio::time::Instant,
+    replier: &Replier<'_>,
+) {
     reading.begin(&response);
     loop {
         let limit = reading.grace(until);
@@ -61,7 +80,12 @@ async fn read(reading: &mut Reading, mut response: reqwest::Response, until: tok
             Ok(Err(error)) => return reading.end(Ending::Cut(words(&error))),
             Ok(Ok(None)) => return reading.end(Ending::Complete),
             Ok(Ok(Some(chunk))) => {
-                if !reading.push(&chunk) {
+                let known = reading.transcript.messages.len();
+                let fits = reading.push(&chunk);
+                for message in reading.transcript.messages.iter().skip(known) {
+                    replier.hear(message);
+                }
+                if !fits {
                     return reading.end(Ending::TooMuch);
                 }
                 // A server that always has more to send never lets the timer run out: the clock

@@ -11,11 +11,14 @@ use birdstrike_wire::headers::{
 };
 use birdstrike_wire::meta::{self, Implementation};
 use birdstrike_wire::{Era, Revision, envelope, json};
+use indexmap::IndexMap;
 use reqwest::Url;
 use reqwest::header::{ACCEPT, CONTENT_TYPE, HeaderMap, HeaderName, HeaderValue};
 
 use super::answer::{Answer, Body};
-use super::http::post;
+use super::beside::Replies;
+use super::http::{converse, post};
+use super::listening::Listening;
 use super::transcript::Transcript;
 
 /// Where calls go, and as whom.
@@ -153,6 +156,48 @@ impl Session {
         let body = envelope::request(&id, method, &params);
         let headers = self.headers(method, &params);
         post(&self.http, &self.url, headers, body, Some(id), deadline).await
+    }
+
+    /// As [`Session::request`], with headers in place of those of the same name (an empty value leaves
+    /// one out), and with replies ready for what the server asks before its answer.
+    pub async fn request_with(
+        &self,
+        method: &str,
+        params: &str,
+        id: &str,
+        deadline: Duration,
+        (others, replies): (&IndexMap<String, String>, &Replies),
+    ) -> Transcript {
+        let params = self.params(params);
+        let body = envelope::request(id, method, &params);
+        let mut headers = self.headers(method, &params);
+        for (name, value) in others {
+            let Ok(name) = HeaderName::try_from(name) else { continue };
+            headers.remove(&name);
+            if let Some(value) = HeaderValue::from_str(value).ok().filter(|_| !value.is_empty()) {
+                headers.insert(name, value);
+            }
+        }
+        converse(&self.http, &self.url, headers, body, Some(id.to_owned()), (deadline, replies))
+            .await
+    }
+
+    /// Opens a stream for what belongs to no request.
+    pub async fn listen(&self, deadline: Duration) -> Listening {
+        if self.revision.era() == Era::Handshake {
+            let mut headers = self.headers("", "{}");
+            headers.remove(CONTENT_TYPE);
+            headers.insert(ACCEPT, HeaderValue::from_static("text/event-stream"));
+            let request = self.http.get(self.url.clone()).headers(headers);
+            return Listening::open(request, String::new(), None, false, deadline).await;
+        }
+        const WANTED: &str = r#"{"notifications":{"toolsListChanged":true,"resourcesListChanged":true,"promptsListChanged":true}}"#;
+        let (id, params) = (self.next_id(), self.params(WANTED));
+        let method = "subscriptions/listen";
+        let body = envelope::request(&id, method, &params);
+        let headers = self.headers(method, &params);
+        let request = self.http.post(self.url.clone()).headers(headers).body(body.clone());
+        Listening::open(request, body, Some(id), true, deadline).await
     }
 
     /// Every tool that is listed: its definition as JSON text, all pages.

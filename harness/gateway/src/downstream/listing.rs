@@ -1,12 +1,13 @@
 //! `tools/list`: the tools of all upstreams, and the gateway's own.
 
 use birdstrike_wire::meta::SERVER_INFO;
-use birdstrike_wire::{Revision, codes, envelope, json};
+use birdstrike_wire::{codes, envelope, json};
 use futures_util::future::join_all;
 
 use super::request::Asked;
 use crate::pipeline::Pipeline;
 use crate::routes::{Reply, batch, continuation};
+use crate::upstream::Upstream;
 
 /// Lists. An upstream that does not answer lacks its tools, and the rest still stands; if none
 /// answers, that is an error and not a short list.
@@ -16,43 +17,46 @@ pub(super) async fn list(pipeline: &Pipeline, id: &str, asked: &Asked) -> Reply 
         let message = "unknown cursor: the list has one page";
         return Reply::error(revision, Some(id), codes::INVALID_PARAMS, message, None);
     }
-    let listings = pipeline.upstreams.iter().map(|upstream| upstream.list(&asked.client));
+    // Progress of several requests is not that of one.
+    let client = asked.client.without_progress();
+    let listings = pipeline.upstreams.iter().map(|upstream| upstream.list(&client));
     let mut own = vec![(batch::TOOL, batch::definition())];
     if pipeline.context.budget.is_some() {
         own.extend(continuation::definitions());
     }
     let is_own = |name: &str| own.iter().any(|(own, _)| *own == name);
-    let mut tools = Vec::new();
-    let mut failed = Vec::new();
+    let steps = &pipeline.context.steps.listing;
+    let several = pipeline.upstreams.len() > 1;
+    let (mut lists, mut failed) = (Vec::new(), Vec::new());
     for (upstream, listed) in pipeline.upstreams.iter().zip(join_all(listings).await) {
-        match listed {
-            Ok(definitions) => {
-                let prefix = (pipeline.upstreams.len() > 1).then_some(upstream.name.as_str());
-                for definition in definitions {
-                    let Some(listed) = listed_as(&definition, prefix, revision, is_own) else {
-                        let event = pipeline.context.log.event("tool_dropped");
-                        let event = event.text("upstream", &upstream.name);
-                        event.text("cause", "its name is that of the gateway's own tool").write();
-                        continue;
-                    };
-                    tools.push(listed);
-                }
-            }
+        let definitions = match listed {
+            Ok(definitions) => definitions,
             Err(failure) => {
-                let event = pipeline.context.log.event("listing_failed");
-                let event = event.text("upstream", &upstream.name);
-                event.text("cause", failure.cause.slug()).text("message", &failure.message).write();
+                tell(pipeline, upstream, "listing_failed", failure.cause.slug(), &failure.message);
                 failed.push((upstream, failure));
+                continue;
             }
+        };
+        let mut list = Vec::new();
+        for definition in definitions {
+            let name = json::get_string(&definition, "name").unwrap_or_default();
+            let name = (steps.name)(&upstream.name, &name, several);
+            if is_own(&name) {
+                tell(pipeline, upstream, "tool_dropped", "own_name", "the gateway has such a tool");
+                continue;
+            }
+            list.push((steps.definition)(&definition, &name, revision));
         }
+        lists.push(list);
     }
-    if failed.len() == pipeline.upstreams.len()
+    if (steps.fails)(failed.len(), pipeline.upstreams.len())
         && let Some((upstream, failure)) = failed.first()
     {
         let error = failure.to_error(revision, &upstream.name);
         let status = codes::http_status(revision, failure.cause.code(revision));
         return Reply { status, body: envelope::error(Some(id), &error) };
     }
+    let mut tools = (steps.joined)(lists);
     tools.extend(own.into_iter().map(|(_, definition)| definition));
     let tools = tools.join(",");
     let result = if revision.has_result_type() {
@@ -67,52 +71,15 @@ pub(super) async fn list(pipeline: &Pipeline, id: &str, asked: &Asked) -> Reply 
     Reply::ok(envelope::result(id, &result))
 }
 
-/// A definition as this client may see it: under the upstream's prefix (R-TOOLS-08), and without an
-/// outputSchema that its revision cannot carry. All other bytes stay. `None` for a tool that would
-/// hide the gateway's own.
-fn listed_as(
-    definition: &str,
-    prefix: Option<&str>,
-    client: Revision,
-    is_own: impl Fn(&str) -> bool,
-) -> Option<String> {
-    let name = json::get_string(definition, "name")?;
-    let mut listed = match prefix {
-        Some(prefix) => {
-            let name = json::quote(&format!("{prefix}.{name}"));
-            json::set(definition, "name", &name).ok()?
-        }
-        None if is_own(&name) => return None,
-        None => definition.to_owned(),
-    };
-    if !client.typed_part_may_be_any_value()
-        && let Some(schema) = json::get(&listed, "outputSchema")
-        && json::get_string(schema, "type").as_deref() != Some("object")
-    {
-        listed = json::remove(&listed, "outputSchema").ok()?;
-    }
-    Some(listed)
+/// What of a listing is left out, and why.
+fn tell(pipeline: &Pipeline, upstream: &Upstream, event: &str, cause: &str, message: &str) {
+    let event = pipeline.context.log.event(event).text("upstream", &upstream.name);
+    event.text("cause", cause).text("message", message).write();
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    fn listed_as(definition: &str, prefix: Option<&str>, client: Revision) -> Option<String> {
-        super::listed_as(definition, prefix, client, |name| name == batch::TOOL)
-    }
-
-    #[test]
-    fn a_definition_keeps_its_bytes() {
-        let odd = r#"{ "x":1E+02,"name":"a","outputSchema":{"type":"object"},"name":"b" }"#;
-        assert_eq!(listed_as(odd, None, Revision::V2025_06_18).unwrap(), odd);
-        let prefixed = odd.replace("\"b\"", "\"up.b\"");
-        assert_eq!(listed_as(odd, Some("up"), Revision::NEWEST).unwrap(), prefixed);
-        let array = r#"{"name":"a","outputSchema":{"type":"array"}}"#;
-        assert_eq!(listed_as(array, None, Revision::NEWEST).unwrap(), array);
-        assert_eq!(listed_as(array, None, Revision::V2025_11_25).unwrap(), r#"{"name":"a"}"#);
-        assert_eq!(listed_as(r#"{"name":"gateway_call"}"#, None, Revision::NEWEST), None);
-    }
 
     #[test]
     fn the_own_tools_are_definitions() {

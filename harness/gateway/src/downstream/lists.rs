@@ -21,8 +21,10 @@ pub(super) async fn list(pipeline: &Pipeline, id: &str, asked: &Asked, what: Lis
         let message = "unknown cursor: the list has one page";
         return Reply::error(revision, Some(id), codes::INVALID_PARAMS, message, None);
     }
+    // Progress of several requests is not that of one.
+    let client = asked.client.without_progress();
     let listings = pipeline.upstreams.iter().map(async |upstream: &Upstream| {
-        upstream.in_time(upstream.list_what(what, &asked.client)).await?
+        upstream.in_time(upstream.list_what(what, &client)).await?
     });
     let mut all = Vec::new();
     let mut failed: Vec<(&Upstream, Failure)> = Vec::new();

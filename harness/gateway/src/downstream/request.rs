@@ -7,8 +7,10 @@ use birdstrike_wire::meta::{CLIENT_CAPABILITIES, PROTOCOL_VERSION, SERVER_INFO};
 use birdstrike_wire::{Envelope, Era, Revision, codes, json};
 use http::{HeaderMap, HeaderName, HeaderValue};
 
+use crate::aside::Aside;
 use crate::client::Client;
 use crate::routes::Reply;
+use crate::sessions::Session;
 
 /// The newest revision with a handshake: what a client with unknown wishes is offered.
 const NEWEST_HANDSHAKE: Revision = Revision::V2025_11_25;
@@ -47,7 +49,11 @@ impl Asked {
     /// Reads a request. One with a version in its `_meta`, or with the header of 2026-07-28, is
     /// stateless; any other belongs to a handshake revision, told by its header (R-HTTP-12 without
     /// one: the oldest that is spoken here).
-    pub(super) fn read(message: &Envelope<'_>, headers: &HeaderMap) -> Result<Self, Refused> {
+    pub(super) fn read(
+        message: &Envelope<'_>,
+        headers: &HeaderMap,
+        aside: &Aside,
+    ) -> Result<Self, Refused> {
         let method = message.method().unwrap_or_default().into_owned();
         let params = message.params().unwrap_or("{}");
         if json::kind(params) != "an object" {
@@ -60,10 +66,7 @@ impl Asked {
         let revision = match header {
             _ if method == "initialize" => NEWEST_HANDSHAKE,
             _ if stateless => stateless_revision(&method, params, version.as_deref(), headers)?,
-            None => Revision::V2025_06_18,
-            Some(header) => header.parse().map_err(|error| {
-                Refused::new(codes::INVALID_REQUEST, format!("{MCP_PROTOCOL_VERSION}: {error}"))
-            })?,
+            header => handshake_revision(header, aside.session.as_deref())?,
         };
         if revision.era() == Era::Stateless
             && !meta.is_some_and(|meta| {
@@ -73,9 +76,47 @@ impl Asked {
             let message = format!("`_meta` lacks `{CLIENT_CAPABILITIES}`, an object");
             return Err(Refused::new(codes::INVALID_PARAMS, message));
         }
-        let client = Client::new(revision, meta, param_headers(headers));
+        let mut client = Client::new(revision, meta, param_headers(headers));
+        let log_level = match &aside.session {
+            Some(session) => session.log_level(),
+            None => client.aside.log_level,
+        };
+        let id = message.id().unwrap_or("null").to_owned();
+        client.aside = Aside { id, token: client.aside.token, log_level, ..aside.clone() };
         Ok(Self { client, method, params: params.to_owned() })
     }
+}
+
+/// The revision of any other request: that of its header (R-HTTP-13), which in a session is the one
+/// that was agreed on, or of its session, or the oldest that is spoken here (R-HTTP-12).
+pub(super) fn handshake_revision(
+    header: Option<&str>,
+    session: Option<&Session>,
+) -> Result<Revision, Refused> {
+    let refused = |why: String| Refused::new(codes::INVALID_REQUEST, why);
+    let Some(header) = header else {
+        return Ok(session.map_or(Revision::V2025_06_18, |session| session.revision));
+    };
+    let revision = header
+        .parse::<Revision>()
+        .map_err(|error| refused(format!("{MCP_PROTOCOL_VERSION}: {error}")))?;
+    match session {
+        Some(session) if session.revision != revision => Err(refused(format!(
+            "{MCP_PROTOCOL_VERSION}: {revision}, and the session agreed on {}",
+            session.revision
+        ))),
+        _ => Ok(revision),
+    }
+}
+
+/// What of a client's capabilities at `initialize` an upstream may use, as a raw object.
+pub(super) fn answerable(params: &str) -> String {
+    let capabilities = json::get(params, "capabilities").unwrap_or("{}");
+    let kept = ["elicitation", "roots", "sampling"].map(|name| {
+        let value = json::get(capabilities, name).filter(|value| json::kind(value) == "an object");
+        value.map(|value| format!("\"{name}\":{value}"))
+    });
+    format!("{{{}}}", kept.into_iter().flatten().collect::<Vec<_>>().join(","))
 }
 
 /// The revision of a stateless request whose headers and body agree (R-HTTP-14, R-HTTP-15,
@@ -115,17 +156,21 @@ fn param_headers(headers: &HeaderMap) -> Vec<(HeaderName, HeaderValue)> {
     params.map(|(name, value)| (name.clone(), value.clone())).collect()
 }
 
-/// What is served, empty lists included: which upstreams have what shows when they are asked.
-const CAPABILITIES: &str = r#"{"tools":{},"resources":{},"prompts":{}}"#;
-
-/// The result of `initialize`: the client's own revision if it has a handshake and is known here,
+/// What a handshake agrees on: the client's own revision if it has a handshake and is known here,
 /// else the newest that has one.
-pub(super) fn initialize(params: &str, me: &str) -> String {
+pub(super) fn agreed(params: &str) -> Revision {
     let asked = json::get_string(params, "protocolVersion").unwrap_or_default();
-    let revision = match asked.parse::<Revision>() {
+    match asked.parse::<Revision>() {
         Ok(revision) if revision.era() == Era::Handshake => revision,
         _ => NEWEST_HANDSHAKE,
-    };
+    }
+}
+
+/// What is served, empty lists included: which upstreams have what shows when they are asked.
+const CAPABILITIES: &str = r#"{"tools":{"listChanged":true},"resources":{"listChanged":true},"prompts":{"listChanged":true},"logging":{}}"#;
+
+/// The result of `initialize`.
+pub(super) fn initialize(revision: Revision, me: &str) -> String {
     format!(
         "{{\"protocolVersion\":\"{revision}\",\"capabilities\":{CAPABILITIES},\"serverInfo\":{me}}}"
     )

@@ -9,6 +9,8 @@ use flate2::write::GzDecoder;
 use http::header::{CONTENT_ENCODING, CONTENT_TYPE};
 use reqwest::Response;
 
+use super::http::Exchange;
+use super::speaker::Speaker;
 use crate::failure::Failure;
 use crate::surfaces::Steps;
 use crate::surfaces::answer_reading::{Arrival, Message};
@@ -23,16 +25,35 @@ const DRAIN_BYTES: usize = 64 << 10;
 /// How long.
 const DRAIN_TIME: Duration = Duration::from_millis(200);
 
-/// Reads the message that answers the request `id` (JSON text).
+/// What came of reading.
+pub(super) enum Read {
+    /// The answer.
+    Message(Message),
+    /// An event stream that ended before it.
+    Broken(Stopped),
+}
+
+/// Where an event stream stopped.
+#[derive(Debug)]
+pub(super) struct Stopped {
+    /// The id of its last event; empty without one.
+    pub(super) last_event_id: String,
+    /// How long its server wants to be left alone, in milliseconds.
+    pub(super) retry_ms: Option<u64>,
+    /// The failure that it comes to if it is not taken up again.
+    pub(super) failure: Failure,
+}
+
+/// Reads the message that answers a request; what comes before it goes to the ear.
 ///
 /// # Errors
 /// A [`Failure`] that names the limit, or what is wrong with the body.
 pub(super) async fn read(
     mut response: Response,
-    id: &str,
-    limit_bytes: u64,
-    steps: &Steps,
-) -> Result<Message, Failure> {
+    exchange: &Exchange<'_>,
+    upstream: &Speaker,
+) -> Result<Read, Failure> {
+    let Exchange { id, limit_bytes, steps, .. } = *exchange;
     let status = response.status().as_u16();
     let arrival = arrival(&response);
     (steps.answer_reading.status)(status, arrival.is_some())?;
@@ -50,7 +71,7 @@ pub(super) async fn read(
     let mut intake = Intake::new(&steps.upstream_read, bound);
     if let (Framing::ContentLength, Some(length)) = (framing, response.content_length()) {
         if !(steps.upstream_read.announced)(length, intake.allowance()) {
-            return Ok(Message { bytes: intake.refuse()?, arrival, status });
+            return Ok(Read::Message(Message { bytes: intake.refuse()?, arrival, status }));
         }
         intake.expect(length);
     }
@@ -59,31 +80,71 @@ pub(super) async fn read(
         _ => Sink::Whole(intake),
     };
     let mut decoder = Decoder::new(coding, sink);
-    let stop = loop {
-        match response.chunk().await {
-            Ok(Some(piece)) => match decoder.feed(&piece)? {
-                None => {}
-                stop => break stop,
-            },
-            Ok(None) => break None,
-            Err(error) => {
-                let why = format_args!("it broke off: {}", super::http::root_cause(&error));
-                return Err(Failure::bad_answer(why));
+    let bytes = match pour(&mut response, &mut decoder, exchange, upstream).await? {
+        End::Stopped(Stop::Full) => decoder.sink.refuse()?,
+        End::Stopped(Stop::Found) => {
+            drain(response);
+            decoder.sink.finish()
+        }
+        End::BrokeOff(failure) => return decoder.sink.broken(failure),
+        End::Whole => {
+            decoder.end()?;
+            match &decoder.sink {
+                Sink::Events(events) if !events.found => {
+                    let failure = events.without_an_answer();
+                    return decoder.sink.broken(failure);
+                }
+                _ => decoder.sink.finish(),
             }
         }
     };
-    let bytes = match stop {
-        Some(Stop::Full) => decoder.sink.refuse()?,
-        Some(Stop::Found) => {
-            drain(response);
-            decoder.sink.finish()?
+    Ok(Read::Message(Message { bytes, arrival, status }))
+}
+
+/// How a body ended.
+enum End {
+    /// It came to its end.
+    Whole,
+    /// No more of it is wanted.
+    Stopped(Stop),
+    /// Its connection did not hold.
+    BrokeOff(Failure),
+}
+
+/// Reads a body until its end or until nothing more is wanted, and hands on what is said beside the
+/// answer as it comes.
+async fn pour(
+    response: &mut Response,
+    decoder: &mut Decoder<'_>,
+    exchange: &Exchange<'_>,
+    upstream: &Speaker,
+) -> Result<End, Failure> {
+    loop {
+        match response.chunk().await {
+            Ok(Some(piece)) => {
+                let stop = decoder.feed(&piece)?;
+                for message in decoder.sink.beside() {
+                    relay(&message, exchange, upstream).await;
+                }
+                if let Some(stop) = stop {
+                    return Ok(End::Stopped(stop));
+                }
+            }
+            Ok(None) => return Ok(End::Whole),
+            Err(error) => {
+                let why = format_args!("it broke off: {}", super::http::root_cause(&error));
+                return Ok(End::BrokeOff(Failure::bad_answer(why)));
+            }
         }
-        None => {
-            decoder.end()?;
-            decoder.sink.finish()?
-        }
-    };
-    Ok(Message { bytes, arrival, status })
+    }
+}
+
+/// Hands on what an upstream said before its answer.
+async fn relay(message: &[u8], exchange: &Exchange<'_>, upstream: &Speaker) {
+    let Some(ear) = exchange.ear else { return };
+    if let Some(message) = ear.hear(message, upstream) {
+        ear.aside.tell(message).await;
+    }
 }
 
 /// How the body says that it carries messages, if it does.
@@ -145,10 +206,30 @@ impl Sink<'_> {
         }
     }
 
-    fn finish(self) -> Result<Vec<u8>, Failure> {
+    fn finish(self) -> Vec<u8> {
         match self {
-            Self::Whole(intake) => Ok(intake.finish()),
-            Self::Events(events) => events.finish(),
+            Self::Whole(intake) => intake.finish(),
+            Self::Events(events) => events.intake.finish(),
+        }
+    }
+
+    /// What came beside the answer since this was asked last.
+    fn beside(&mut self) -> Vec<Vec<u8>> {
+        match self {
+            Self::Whole(_) => Vec::new(),
+            Self::Events(events) => mem::take(&mut events.beside),
+        }
+    }
+
+    /// The body ended too early.
+    fn broken(self, failure: Failure) -> Result<Read, Failure> {
+        match self {
+            Self::Whole(_) => Err(failure),
+            Self::Events(events) => Ok(Read::Broken(Stopped {
+                last_event_id: events.last_event_id,
+                retry_ms: events.retry_ms,
+                failure,
+            })),
         }
     }
 }
@@ -161,6 +242,10 @@ struct Events<'a> {
     steps: &'a Steps,
     found: bool,
     strangers: u64,
+    /// Requests and notifications that were not handed on yet.
+    beside: Vec<Vec<u8>>,
+    last_event_id: String,
+    retry_ms: Option<u64>,
 }
 
 impl<'a> Events<'a> {
@@ -168,12 +253,26 @@ impl<'a> Events<'a> {
         let event = intake.allowance().saturating_add(EVENT_SLACK);
         let event = usize::try_from(event).unwrap_or(usize::MAX);
         let parser = sse::Parser::new(sse::Limits { event, ..sse::Limits::default() });
-        Self { parser, intake, id, steps, found: false, strangers: 0 }
+        Self {
+            parser,
+            intake,
+            id,
+            steps,
+            found: false,
+            strangers: 0,
+            beside: Vec::new(),
+            last_event_id: String::new(),
+            retry_ms: None,
+        }
     }
 
     fn push(&mut self, piece: &[u8]) -> Option<Stop> {
         let exceeded = self.parser.push(piece, Duration::ZERO).is_err();
         while let Some(event) = self.parser.pop() {
+            if !event.unfinished {
+                self.last_event_id.clone_from(&event.last_event_id);
+                self.retry_ms = event.retry.or(self.retry_ms);
+            }
             if event.is_dispatched()
                 && event.kind() == sse::Kind::Message
                 && (event.too_large || self.is_answer(&event.data))
@@ -192,6 +291,7 @@ impl<'a> Events<'a> {
     fn is_answer(&mut self, data: &[u8]) -> bool {
         let Ok(envelope) = Envelope::read(data) else { return true };
         if envelope.get("method").is_some() {
+            self.beside.push(data.to_vec());
             return false;
         }
         let ours = (self.steps.answer_reading.is_ours)(&envelope, self.id);
@@ -199,14 +299,13 @@ impl<'a> Events<'a> {
         ours
     }
 
-    fn finish(self) -> Result<Vec<u8>, Failure> {
-        match (self.found, self.strangers) {
-            (true, _) => Ok(self.intake.finish()),
-            (false, 0) => Err(Failure::bad_answer("the event stream ended without an answer")),
-            (false, strangers) => Err(Failure::bad_answer(format_args!(
+    fn without_an_answer(&self) -> Failure {
+        match self.strangers {
+            0 => Failure::bad_answer("the event stream ended without an answer"),
+            strangers => Failure::bad_answer(format_args!(
                 "the event stream ended without an answer to this request, and with {strangers} \
                  to others"
-            ))),
+            )),
         }
     }
 }

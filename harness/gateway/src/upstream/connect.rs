@@ -25,19 +25,27 @@ pub(super) async fn connect(
     way: Way,
     limit_bytes: u64,
     timeout: Duration,
+    capabilities: &str,
     context: &Context,
 ) -> Result<Link, Failure> {
     let probe = Link::new(Revision::V2026_07_28, limit_bytes, way);
     let answer = tokio::time::timeout(PROBE_TIME.min(timeout / 2), discover(&probe, context)).await;
     match answer {
-        Ok(Ok(true)) => Ok(Link { agreed: true, ..probe }),
+        Ok(Ok(Some(announces))) => Ok(Link { agreed: true, announces, ..probe }),
         Ok(Err(failure)) if failure.is_no_answer() => Err(failure),
-        _ => handshake(probe.way, limit_bytes, context).await,
+        _ => handshake(probe.way, limit_bytes, capabilities, context).await,
     }
 }
 
-/// Whether the upstream answers as one of 2026-07-28.
-async fn discover(link: &Link, context: &Context) -> Result<bool, Failure> {
+/// Whether the upstream tells when its lists change: some member of its capabilities says so.
+fn announces(result: &str) -> bool {
+    let capabilities = json::get(result, "capabilities").and_then(|c| json::members(c).ok());
+    let tells = |member: &json::Member<'_>| json::get(member.value, "listChanged") == Some("true");
+    capabilities.is_some_and(|members| members.iter().any(tells))
+}
+
+/// Whether the upstream answers as one of 2026-07-28, and if so, whether it tells of changes.
+async fn discover(link: &Link, context: &Context) -> Result<Option<bool>, Failure> {
     let meta = request_meta(link.revision, &context.me, "{}");
     let params = format!("{{\"_meta\":{meta}}}");
     let request = Request {
@@ -46,24 +54,32 @@ async fn discover(link: &Link, context: &Context) -> Result<bool, Failure> {
         name: None,
         params: &params,
         param_headers: &[],
+        ear: None,
     };
-    let Heard::Message(message, _) = link.ask(&request, context).await? else { return Ok(false) };
-    let Ok(answer) = Envelope::read(&message.bytes) else { return Ok(false) };
+    let Heard::Message(message, _) = link.ask(&request, context).await? else { return Ok(None) };
+    let Ok(answer) = Envelope::read(&message.bytes) else { return Ok(None) };
     if let Some(result) = answer.result() {
         let versions = json::get(result, "supportedVersions").map(json::items);
         let ours = json::quote(link.revision.as_str());
-        return Ok(versions.is_some_and(|list| list.is_ok_and(|list| list.contains(&&*ours))));
+        let speaks = versions.is_some_and(|list| list.is_ok_and(|list| list.contains(&&*ours)));
+        return Ok(speaks.then(|| announces(result)));
     }
     // An unsupported version is a modern error too, but it says that this revision is not spoken.
     let code = answer.error().and_then(|error| json::get(error, "code"));
     let code = code.and_then(|code| code.parse::<i64>().ok());
-    Ok(matches!(code, Some(codes::HEADER_MISMATCH | codes::MISSING_CLIENT_CAPABILITY)))
+    let modern = matches!(code, Some(codes::HEADER_MISMATCH | codes::MISSING_CLIENT_CAPABILITY));
+    Ok(modern.then_some(false))
 }
 
-async fn handshake(way: Way, limit_bytes: u64, context: &Context) -> Result<Link, Failure> {
+async fn handshake(
+    way: Way,
+    limit_bytes: u64,
+    capabilities: &str,
+    context: &Context,
+) -> Result<Link, Failure> {
     let mut link = Link::new(HANDSHAKES[0], limit_bytes, way);
     let params = format!(
-        "{{\"protocolVersion\":\"{}\",\"capabilities\":{{}},\"clientInfo\":{}}}",
+        "{{\"protocolVersion\":\"{}\",\"capabilities\":{capabilities},\"clientInfo\":{}}}",
         link.revision, context.me_json
     );
     let request = Request {
@@ -72,6 +88,7 @@ async fn handshake(way: Way, limit_bytes: u64, context: &Context) -> Result<Link
         name: None,
         params: &params,
         param_headers: &[],
+        ear: None,
     };
     let Heard::Message(message, opened) = link.ask(&request, context).await? else {
         return Err(Failure::bad_answer("`initialize` found no session"));
@@ -89,6 +106,7 @@ async fn handshake(way: Way, limit_bytes: u64, context: &Context) -> Result<Link
         Failure::bad_answer(format_args!("it speaks only revision `{version}`"))
     })?;
     link.agreed = true;
+    link.announces = announces(result);
     if let Way::Http { session, .. } = &mut link.way {
         *session = opened;
     }

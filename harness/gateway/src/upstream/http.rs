@@ -4,18 +4,34 @@ use std::error::Error;
 
 use birdstrike_wire::headers::MCP_SESSION_ID;
 use http::header::{ACCEPT, ACCEPT_ENCODING, CONTENT_TYPE};
-use http::{HeaderMap, HeaderValue, StatusCode};
+use http::{HeaderMap, HeaderName, HeaderValue};
 
-use super::body;
+use super::body::{self, Read, Stopped};
+use super::speaker::Speaker;
+use crate::aside::Ear;
 use crate::failure::{Cause, Failure};
 use crate::surfaces::Steps;
 use crate::surfaces::answer_reading::Message;
+use crate::surfaces::transport::Broken;
 
 /// An upstream's endpoint and the connections to it.
 #[derive(Clone, Debug)]
 pub(crate) struct Http {
     client: reqwest::Client,
     url: reqwest::Url,
+}
+
+/// How the answer to one request is read.
+#[derive(Clone, Copy)]
+pub(crate) struct Exchange<'a> {
+    /// The request's id, as JSON text.
+    pub(crate) id: &'a str,
+    pub(crate) limit_bytes: u64,
+    /// Whether a stream that breaks can be taken up again.
+    pub(crate) resumes: bool,
+    /// Who hears what comes before the answer.
+    pub(crate) ear: Option<&'a Ear>,
+    pub(crate) steps: &'a Steps,
 }
 
 /// What came back for a request.
@@ -41,23 +57,62 @@ impl Http {
         Ok(Self { client, url })
     }
 
-    /// Sends a request and reads the answer to it.
+    /// Sends a request and reads the answer to it, over as many connections as that takes.
     pub(crate) async fn ask(
         &self,
         body: String,
         headers: HeaderMap,
-        id: &str,
-        limit_bytes: u64,
-        steps: &Steps,
+        exchange: &Exchange<'_>,
     ) -> Result<Heard, Failure> {
         let in_session = headers.contains_key(MCP_SESSION_ID);
-        let response = self.post(body, headers).await?;
-        if in_session && response.status() == StatusCode::NOT_FOUND {
+        let response = self.post(body, headers.clone()).await?;
+        let over = (exchange.steps.transport.session_over)(response.status().as_u16());
+        if in_session && over {
             return Ok(Heard::SessionGone);
         }
         let session = response.headers().get(MCP_SESSION_ID).cloned();
-        let message = body::read(response, id, limit_bytes, steps).await?;
-        Ok(Heard::Message(message, session))
+        let speaker = Speaker::Http(self.clone(), headers.clone());
+        let mut read = body::read(response, exchange, &speaker).await?;
+        let (mut last, mut in_vain) = (String::new(), 0);
+        loop {
+            let stopped = match read {
+                Read::Message(message) => return Ok(Heard::Message(message, session)),
+                Read::Broken(stopped) => stopped,
+            };
+            in_vain = if stopped.last_event_id == last { in_vain + 1 } else { 0 };
+            last = stopped.last_event_id;
+            let has_id = exchange.resumes && !last.is_empty();
+            let broken = Broken { has_id, retry_ms: stopped.retry_ms, in_vain };
+            let Some(wait) = (exchange.steps.transport.resume)(&broken) else {
+                return Err(stopped.failure);
+            };
+            tokio::time::sleep(wait).await;
+            let mut headers = headers.clone();
+            let Ok(id) = HeaderValue::from_str(&last) else { return Err(stopped.failure) };
+            headers.insert(HeaderName::from_static("last-event-id"), id);
+            read = match self.listen(headers).await {
+                Ok(response) if response.status().is_success() => {
+                    match body::read(response, exchange, &speaker).await? {
+                        // A stream that brings nothing new says nothing new of where it stopped.
+                        Read::Broken(mut stopped) if stopped.last_event_id.is_empty() => {
+                            stopped.last_event_id.clone_from(&last);
+                            Read::Broken(stopped)
+                        }
+                        read => read,
+                    }
+                }
+                // The server may be away for a moment.
+                Err(_) => Read::Broken(Stopped { last_event_id: last.clone(), ..stopped }),
+                Ok(_) => return Err(stopped.failure),
+            };
+        }
+    }
+
+    /// Opens a stream for what the upstream has to say beside any request, or takes one up again.
+    pub(super) async fn listen(&self, headers: HeaderMap) -> Result<reqwest::Response, Failure> {
+        let events = HeaderValue::from_static("text/event-stream");
+        let get = self.client.get(self.url.clone()).header(ACCEPT, events).headers(headers);
+        get.send().await.map_err(|error| unreachable(&error))
     }
 
     /// Sends a notification. Its answer has no body worth reading.
@@ -65,7 +120,11 @@ impl Http {
         self.post(body, headers).await.map(drop)
     }
 
-    async fn post(&self, body: String, headers: HeaderMap) -> Result<reqwest::Response, Failure> {
+    pub(super) async fn post(
+        &self,
+        body: String,
+        headers: HeaderMap,
+    ) -> Result<reqwest::Response, Failure> {
         let json = HeaderValue::from_static("application/json");
         let accept = HeaderValue::from_static("application/json, text/event-stream");
         self.client
@@ -77,12 +136,14 @@ impl Http {
             .body(body)
             .send()
             .await
-            .map_err(|error| {
-                let what = if error.is_connect() { "cannot be reached" } else { "gave no answer" };
-                let message = format!("the upstream {what}: {}", root_cause(&error));
-                Failure::new(Cause::Unreachable, message)
-            })
+            .map_err(|error| unreachable(&error))
     }
+}
+
+fn unreachable(error: &reqwest::Error) -> Failure {
+    let what = if error.is_connect() { "cannot be reached" } else { "gave no answer" };
+    let message = format!("the upstream {what}: {}", root_cause(error));
+    Failure::new(Cause::Unreachable, message)
 }
 
 /// The innermost reason of an error; the outer ones only say that there is one.

@@ -8,13 +8,14 @@ use http::{HeaderMap, HeaderName, HeaderValue};
 
 use tokio::sync::OnceCell;
 
-use super::http::{Heard, Http};
+use super::http::{Exchange, Heard, Http};
+use super::speaker::Speaker;
 use super::stdio::{self, Process};
+use crate::aside::Ear;
 use crate::context::Context;
 use crate::failure::Failure;
 
 /// A way to an upstream.
-#[derive(Debug)]
 pub(crate) struct Link {
     pub(crate) revision: Revision,
     /// Whether both sides agreed on the revision. Until then it is told in no header (R-HTTP-11),
@@ -22,12 +23,14 @@ pub(crate) struct Link {
     pub(crate) agreed: bool,
     pub(crate) limit_bytes: u64,
     pub(crate) way: Way,
+    /// Whether the upstream tells when its lists change.
+    pub(crate) announces: bool,
     /// Set once the tools were listed over this link.
     pub(crate) listed: OnceCell<()>,
 }
 
 /// The transport of a link.
-#[derive(Clone, Debug)]
+#[derive(Clone)]
 pub(crate) enum Way {
     /// Streamable HTTP, in a session if the upstream opened one.
     Http { http: Http, session: Option<HeaderValue> },
@@ -36,7 +39,7 @@ pub(crate) enum Way {
 }
 
 /// One request to an upstream.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy)]
 pub(crate) struct Request<'a> {
     /// The gateway's own id for it, as JSON text.
     pub(crate) id: &'a str,
@@ -46,12 +49,21 @@ pub(crate) struct Request<'a> {
     /// The params, a raw object.
     pub(crate) params: &'a str,
     pub(crate) param_headers: &'a [(HeaderName, HeaderValue)],
+    /// Who hears what comes before the answer.
+    pub(crate) ear: Option<&'a Ear>,
 }
 
 impl Link {
     /// A way on which nothing is agreed yet.
     pub(crate) fn new(revision: Revision, limit_bytes: u64, way: Way) -> Self {
-        Self { revision, agreed: false, limit_bytes, way, listed: OnceCell::new() }
+        Self {
+            revision,
+            agreed: false,
+            limit_bytes,
+            way,
+            announces: false,
+            listed: OnceCell::new(),
+        }
     }
 
     /// Whether requests can still go this way.
@@ -81,18 +93,38 @@ impl Link {
         context: &Context,
     ) -> Result<Heard, Failure> {
         let body = envelope::request(request.id, request.method, request.params);
-        let mut flight = Flight { link: self, id: request.id, landed: false };
+        let mut flight = Flight { link: self, request, context, landed: false };
         let heard = match &self.way {
             Way::Http { http, .. } => {
                 let headers = self.headers(request);
-                http.ask(body, headers, request.id, self.limit_bytes, &context.steps).await
+                let exchange = Exchange {
+                    id: request.id,
+                    limit_bytes: self.limit_bytes,
+                    // What was agreed on in a handshake can be taken up again (R-HTTP-10).
+                    resumes: self.agreed && self.revision.era() == Era::Handshake,
+                    ear: request.ear,
+                    steps: &context.steps,
+                };
+                http.ask(body, headers, &exchange).await
             }
             Way::Stdio(process) => {
-                process.ask(request.id, body).await.map(|message| Heard::Message(message, None))
+                let ear = request.ear.cloned();
+                process
+                    .ask(request.id, body, ear)
+                    .await
+                    .map(|message| Heard::Message(message, None))
             }
         };
         flight.landed = true;
         heard
+    }
+
+    /// How to tell the upstream what is no request.
+    pub(crate) fn speaker(&self) -> Speaker {
+        match &self.way {
+            Way::Http { http, .. } => Speaker::Http(http.clone(), self.session_headers()),
+            Way::Stdio(process) => process.speaker(),
+        }
     }
 
     /// Sends a notification of the handshake revisions.
@@ -107,7 +139,7 @@ impl Link {
         }
     }
 
-    fn headers(&self, request: &Request<'_>) -> HeaderMap {
+    pub(super) fn headers(&self, request: &Request<'_>) -> HeaderMap {
         if self.revision.era() == Era::Handshake {
             return self.session_headers();
         }
@@ -128,7 +160,7 @@ impl Link {
         headers
     }
 
-    fn session_headers(&self) -> HeaderMap {
+    pub(super) fn session_headers(&self) -> HeaderMap {
         let mut headers = HeaderMap::new();
         if let Way::Http { session: Some(session), .. } = &self.way {
             headers.insert(MCP_SESSION_ID, session.clone());
@@ -142,21 +174,15 @@ impl Link {
 
     /// Tells the upstream to stop working on a request. Over HTTP at 2026-07-28 the closed stream
     /// has said so already (R-HTTP-25); elsewhere a notification does (R-CANC-07).
-    fn cancel(&self, id: &str) {
-        match &self.way {
-            Way::Stdio(process) => {
-                if process.forget(id) && self.agreed {
-                    process.tell(stdio::cancelled(id));
-                }
-            }
-            Way::Http { http, .. } if self.agreed && self.revision.era() == Era::Handshake => {
-                let (http, headers) = (http.clone(), self.session_headers());
-                let body = stdio::cancelled(id);
-                if let Ok(runtime) = tokio::runtime::Handle::try_current() {
-                    runtime.spawn(async move { http.tell(body, headers).await });
-                }
-            }
-            Way::Http { .. } => {}
+    fn cancel(&self, request: &Request<'_>, context: &Context) {
+        let waited = match &self.way {
+            Way::Stdio(process) => process.forget(request.id),
+            Way::Http { .. } => self.revision.era() == Era::Handshake,
+        };
+        let clients = request.ear.map_or("", |ear| &ear.aside.id);
+        let id = (context.steps.transport.cancelled)(request.id, clients);
+        if let Some(id) = id.filter(|_| waited && self.agreed) {
+            self.speaker().say(stdio::cancelled(&id));
         }
     }
 }
@@ -165,14 +191,15 @@ impl Link {
 /// cancels itself.
 struct Flight<'a> {
     link: &'a Link,
-    id: &'a str,
+    request: &'a Request<'a>,
+    context: &'a Context,
     landed: bool,
 }
 
 impl Drop for Flight<'_> {
     fn drop(&mut self) {
         if !self.landed {
-            self.link.cancel(self.id);
+            self.link.cancel(self.request, self.context);
         }
     }
 }

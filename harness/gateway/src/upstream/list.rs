@@ -8,11 +8,7 @@ use birdstrike_wire::{Envelope, codes, json};
 use super::{Answered, Ask, Upstream};
 use crate::client::Client;
 use crate::failure::Failure;
-
-/// Pages that are read of one listing. A list that goes on for ever ends here,
-const MAX_PAGES: usize = 64;
-/// or here: bytes of all its definitions together.
-const MAX_LISTING_BYTES: usize = 16 << 20;
+use crate::surfaces::listing::{Next, Read};
 
 /// What is listed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -82,20 +78,17 @@ impl Upstream {
                 param_headers: &[],
             };
             let page = self.page(listing, &ask, &mut definitions).await?;
-            // The empty string is a cursor like any other (R-PAGE-01).
-            let Some(next) = page.filter(|next| next.starts_with('"')) else { break };
-            let bytes: usize = definitions.iter().map(String::len).sum();
-            let why = if cursors.contains(&next) {
-                "a cursor came twice"
-            } else if cursors.len() + 1 >= MAX_PAGES || bytes > MAX_LISTING_BYTES {
-                "too long"
-            } else {
-                cursors.push(next);
-                continue;
-            };
-            let event = self.context.log.event("listing_cut").text("upstream", &self.name);
-            event.text("method", listing.method()).text("cause", why).write();
-            break;
+            let bytes = definitions.iter().map(String::len).sum();
+            let read = Read { cursors: &cursors, bytes };
+            match (self.context.steps.listing.next)(page.as_deref(), &read) {
+                Next::Page => cursors.extend(page),
+                Next::End => break,
+                Next::Cut(why) => {
+                    let event = self.context.log.event("listing_cut").text("upstream", &self.name);
+                    event.text("method", listing.method()).text("cause", why).write();
+                    break;
+                }
+            }
         }
         Ok(definitions)
     }
@@ -145,10 +138,13 @@ impl Upstream {
         Ok(next)
     }
 
-    /// Keeps what a tool wants in headers, or says why the tool must not be listed: it has no name,
-    /// or its annotations break the rules (R-HTTP-18).
+    /// Keeps what a tool wants in headers, or says why the tool must not be listed: it cannot be
+    /// called, or its annotations break the rules (R-HTTP-18).
     fn learn(&self, definition: &str, answered: &Answered) -> Result<(), String> {
-        let name = json::get_string(definition, "name").ok_or("a definition has no name")?;
+        if let Some(why) = (self.context.steps.listing.unusable)(definition) {
+            return Err(why.to_owned());
+        }
+        let name = json::get_string(definition, "name").unwrap_or_default();
         let schema = json::get(definition, "inputSchema").filter(|s| s.contains("x-mcp-header"));
         let schema = schema.filter(|_| answered.link.mirrors());
         let found: Vec<Annotation> = match schema.map(serde_json::from_str) {

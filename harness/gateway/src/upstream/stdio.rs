@@ -7,7 +7,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
-use birdstrike_wire::{Envelope, envelope};
+use birdstrike_wire::{Envelope, envelope, json};
 use tokio::io::{AsyncRead, AsyncReadExt, AsyncWriteExt};
 use tokio::process::{Child, ChildStdin, ChildStdout, Command};
 use tokio::sync::{mpsc, oneshot};
@@ -15,6 +15,8 @@ use tokio_util::sync::CancellationToken;
 use tokio_util::task::AbortOnDropHandle;
 
 use super::head;
+use super::speaker::Speaker;
+use crate::aside::{self, Ear};
 use crate::context::Context;
 use crate::failure::{Cause, Failure};
 use crate::surfaces::answer_reading::{Arrival, Message};
@@ -32,7 +34,6 @@ const STDERR_LINES: usize = 1000;
 const EXIT_TIME: Duration = Duration::from_millis(200);
 
 /// A running program. It ends when this is dropped.
-#[derive(Debug)]
 pub(crate) struct Process {
     lines: mpsc::Sender<String>,
     shared: Arc<Shared>,
@@ -40,11 +41,17 @@ pub(crate) struct Process {
     _tasks: [AbortOnDropHandle<()>; 3],
 }
 
+/// A request that waits for its answer.
+struct Waiting {
+    answer: oneshot::Sender<Result<Message, Failure>>,
+    /// Who hears what comes before it.
+    ear: Option<Ear>,
+}
+
 /// What the tasks of a program share.
-#[derive(Debug)]
 struct Shared {
     upstream: String,
-    waiting: Mutex<HashMap<String, oneshot::Sender<Result<Message, Failure>>>>,
+    waiting: Mutex<HashMap<String, Waiting>>,
     answered: AtomicBool,
     ended: AtomicBool,
 }
@@ -89,9 +96,10 @@ impl Process {
         let end = CancellationToken::new();
         let (reading, ended) = (Arc::clone(&shared), end.clone().cancelled_owned());
         let for_reader = Arc::clone(context);
+        let speaker = Speaker::Stdio(lines.clone());
         let reader = async move {
             tokio::select! {
-                () = read_answers(stdout, limit_bytes, &reading, &for_reader) => {}
+                () = read_answers(stdout, limit_bytes, &reading, &for_reader, &speaker) => {}
                 () = ended => drop(child.start_kill()),
             }
             fail_the_rest(child, &reading, &for_reader).await;
@@ -116,9 +124,14 @@ impl Process {
     }
 
     /// Sends a request and waits for the answer to it.
-    pub(crate) async fn ask(&self, id: &str, request: String) -> Result<Message, Failure> {
+    pub(crate) async fn ask(
+        &self,
+        id: &str,
+        request: String,
+        ear: Option<Ear>,
+    ) -> Result<Message, Failure> {
         let (answer, wait) = oneshot::channel();
-        self.shared.waiting().insert(id.to_owned(), answer);
+        self.shared.waiting().insert(id.to_owned(), Waiting { answer, ear });
         // Both ends may be gone by now; then nobody else would clear the entry.
         if self.lines.send(request).await.is_err() || !self.is_alive() {
             self.shared.waiting().remove(id);
@@ -131,6 +144,11 @@ impl Process {
         let _ = self.lines.try_send(notification);
     }
 
+    /// How to tell the program what is no request.
+    pub(crate) fn speaker(&self) -> Speaker {
+        Speaker::Stdio(self.lines.clone())
+    }
+
     /// Gives up a request: its answer, if it still comes, is nobody's.
     pub(crate) fn forget(&self, id: &str) -> bool {
         self.shared.waiting().remove(id).is_some()
@@ -138,9 +156,7 @@ impl Process {
 }
 
 impl Shared {
-    fn waiting(
-        &self,
-    ) -> MutexGuard<'_, HashMap<String, oneshot::Sender<Result<Message, Failure>>>> {
+    fn waiting(&self) -> MutexGuard<'_, HashMap<String, Waiting>> {
         self.waiting.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
@@ -164,14 +180,40 @@ impl Shared {
             None => return None,
         };
         self.answered.store(true, Ordering::Release);
-        let _ = request.send(ended);
+        let _ = request.answer.send(ended);
         Some(())
     }
 
+    /// A request or notification. On this one line nothing says whose it is, but for the token of
+    /// progress; so the rest belongs to a request only if that is the only one.
+    fn beside(&self, message: &Envelope<'_>, context: &Context, speaker: &Speaker) {
+        let token = message.params().and_then(|params| json::get(params, "progressToken"));
+        let ear = {
+            let waiting = self.waiting();
+            let mut ears = waiting.values().filter_map(|waiting| waiting.ear.as_ref());
+            match token {
+                Some(token) => ears.find(|ear| ear.token.as_deref() == Some(token)).cloned(),
+                None if waiting.len() == 1 => ears.next().cloned(),
+                None => None,
+            }
+        };
+        let bytes = message.text().as_bytes();
+        match ear {
+            Some(ear) => {
+                if let Some(message) = ear.hear(bytes, speaker) {
+                    ear.aside.try_tell(message);
+                }
+            }
+            None => aside::unbidden(bytes, context, speaker),
+        }
+    }
+
     /// One whole line of standard output.
-    fn line(&self, bytes: Vec<u8>, context: &Context) {
+    fn line(&self, bytes: Vec<u8>, context: &Context, speaker: &Speaker) {
         let id = match Envelope::read(&bytes) {
-            Ok(message) if message.get("method").is_some() => return,
+            Ok(message) if message.get("method").is_some() => {
+                return self.beside(&message, context, speaker);
+            }
             Ok(message) => message.id().filter(|id| *id != "null").map(str::to_owned),
             // A broken answer still fails its own call at once.
             Err(_) => head::id(&bytes).map(str::to_owned),
@@ -199,6 +241,7 @@ async fn read_answers(
     limit_bytes: u64,
     shared: &Shared,
     context: &Context,
+    speaker: &Speaker,
 ) {
     let bound = Bound { framing: Framing::StdioLine, limit_bytes };
     let steps = &context.steps.upstream_read;
@@ -222,7 +265,7 @@ async fn read_answers(
             if ends {
                 match line.replace(Intake::new(steps, bound)) {
                     Some(whole) if !whole.held().trim_ascii().is_empty() => {
-                        shared.line(whole.finish(), context);
+                        shared.line(whole.finish(), context, speaker);
                     }
                     // An empty line, or the rest of one that was refused.
                     _ => {}
@@ -247,7 +290,7 @@ async fn fail_the_rest(mut child: Child, shared: &Shared, context: &Context) {
         .write();
     let failure = shared.over(&format!("ended ({status})"));
     for (_, request) in shared.waiting().drain() {
-        let _ = request.send(Err(failure.clone()));
+        let _ = request.answer.send(Err(failure.clone()));
     }
 }
 

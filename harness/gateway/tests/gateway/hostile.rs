@@ -153,6 +153,8 @@ async fn requests_that_are_none_are_refused() {
     );
     let got = client.ask("1", "nope", None, "").await;
     assert_eq!((got.status, got.code()), (404, -32601));
-    let get = reqwest::Client::builder().no_proxy().build().unwrap().get(running.gateway.url());
-    assert_eq!(get.send().await.unwrap().status(), 405);
+    let http = reqwest::Client::builder().no_proxy().build().unwrap();
+    let get = |version| http.get(running.gateway.url()).header("mcp-protocol-version", version);
+    assert_eq!(get("2025-11-25").send().await.unwrap().status(), 400);
+    assert_eq!(get("2026-07-28").send().await.unwrap().status(), 405);
 }

@@ -236,7 +236,12 @@ async fn one_upstream_has_its_own_uris_unless_it_is_asked_for() {
     assert!(client.prompt("p").await.body.contains("\"canary:"));
     let opened = client.ask("7", "server/discover", None, "").await;
     let capabilities = json::get(opened.result(), "capabilities");
-    assert_eq!(capabilities, Some(r#"{"tools":{},"resources":{},"prompts":{}}"#));
+    assert_eq!(
+        capabilities,
+        Some(
+            r#"{"tools":{"listChanged":true},"resources":{"listChanged":true},"prompts":{"listChanged":true},"logging":{}}"#
+        )
+    );
 
     let config = format!("upstreams: {{main: {{url: '{}'}}}}\n", upstreams[0].url);
     let asked = gateway(&format!("{config}namespace_links: true"), &Steps::RIGHT).await;

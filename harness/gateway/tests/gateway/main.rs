@@ -8,6 +8,7 @@
 )]
 
 mod batch;
+mod beside_faults;
 mod facade;
 mod faults;
 mod hostile;
@@ -22,3 +23,4 @@ mod shaping_faults;
 mod stdio;
 mod support;
 mod third_party;
+mod transport;

@@ -14,7 +14,7 @@ fn sent(revision: Revision, result: &str) -> String {
     }
 }
 
-use birdstrike_wire::Revision;
+use birdstrike_wire::{Revision, json};
 
 async fn each_cell(check: impl AsyncFn(Revision, Revision, &Upstream, Client)) {
     for upstream_revision in Revision::ALL {
@@ -149,7 +149,9 @@ async fn arguments_and_meta_go_up_as_they_came() {
         );
         let call = upstream.received("tools/call").pop().unwrap();
         assert!(call.params().contains(r#""example.org/trace":1.0"#), "{call:?}");
-        assert!(!call.params().contains("progressToken"));
+        let meta = json::get(call.params(), "_meta").unwrap();
+        let token = json::get(meta, "progressToken").unwrap();
+        assert_eq!(Some(token), json::get(&call.body, "id"), "the token is the gateway's own");
         if up == C {
             assert!(
                 call.params().contains(

@@ -1,9 +1,11 @@
 //! Checks as they are written, and how they become [`Check`]s.
 
+mod beside;
+
 use schemars::JsonSchema;
 use serde::Deserialize;
 
-use super::{Check, Expect, Precision, Target, sink};
+use super::{Check, Expect, Heard, Precision, Replied, Target, sink};
 use crate::level::Level;
 use crate::mistake::{Mistake, Place};
 use crate::profile::Sink;
@@ -13,7 +15,7 @@ use crate::yaml::At;
 /// A check as it is written. Exactly one of the words `intact`, `equals`, `absent`, `count`,
 /// `refused`, `same-as`, `valid`, `flagged`, `packed`, `mirrored`, `across-routes`, `cut-told`,
 /// `prefix`, `within-budget`, `unlike`, `digest`, `never-in`, `in-sink`, `records`, `well-formed`,
-/// `longest`, `asked`, `reached` must be there.
+/// `longest`, `asked`, `reached`, `heard`, `replied`, `cancelled`, `not-before`, `status` must be there.
 #[derive(Clone, Debug, Default, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, rename_all = "kebab-case", default)]
 pub struct CheckFile {
@@ -69,8 +71,17 @@ pub struct CheckFile {
     pub(super) marker: Option<String>,
     /// `in-sink`: the name of a field that the profile's port knows; `equals` is its value.
     pub(super) field: Option<String>,
-    /// How binding, for `equals`, `count`, `same-as`, `unlike`, `reached` and what is
-    /// expected of sinks.
+    /// Messages that reach the client beside its answer.
+    heard: Option<Heard>,
+    /// The reply to a request of the upstream's own, as it reached the upstream.
+    replied: Option<Replied>,
+    /// How often the upstream is told to stop working on this call.
+    cancelled: Option<u32>,
+    /// Milliseconds before which the answer does not come.
+    not_before: Option<u64>,
+    /// HTTP statuses of which the answer has one.
+    status: Option<Vec<u16>>,
+    /// How binding, where the expectation does not say it itself.
     pub(super) level: Option<Level>,
     /// The slot that is judged.
     slot: Option<String>,
@@ -161,6 +172,11 @@ impl CheckFile {
                 | Expect::Unlike { .. }
                 | Expect::Reached { .. }
                 | Expect::Sink(_)
+                | Expect::Heard(_)
+                | Expect::Replied(_)
+                | Expect::Cancelled { .. }
+                | Expect::NotBefore { .. }
+                | Expect::Status { .. }
         );
         let counts = self.records.is_some() || self.longest.is_some();
         let marked = self.never_in.is_some() || self.in_sink.is_some();
@@ -200,7 +216,8 @@ impl CheckFile {
                 &format!("check `{name}` expects nothing"),
                 "say one of intact, equals, absent, count, refused, same-as, valid, flagged, packed, \
                  mirrored, across-routes, cut-told, prefix, within-budget, unlike, digest, \
-                 never-in, in-sink, records, well-formed, longest, asked, reached",
+                 never-in, in-sink, records, well-formed, longest, asked, reached, heard, \
+                 replied, cancelled, not-before, status",
             )),
             (Some(_), false) => Err(source.mistake(
                 &format!("check `{name}` expects several things: {}", words.join(", ")),
@@ -235,6 +252,7 @@ impl CheckFile {
             found.push((level, Expect::Refused { cause: self.cause.clone(), or_intact }));
         }
         found.extend(self.comparisons(source, level)?);
+        found.extend(self.beside(level, source)?);
         let sinks = sink::candidates(self, source)?.into_iter();
         found.extend(sinks.map(|(level, expect)| (level, Expect::Sink(expect))));
         let bare = [

@@ -4,11 +4,12 @@ mod check;
 mod follow;
 mod side;
 
+use indexmap::IndexMap;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 pub use follow::{Fetch, Free, List, Listing, Prompt, Read, Task, TaskMethod};
-pub use side::{CanaryDeed, CanaryStep, GatewayDeed, GatewayStep, Notify, Request};
+pub use side::{CanaryDeed, CanaryStep, GatewayDeed, GatewayStep, Listen, Notify, Request};
 
 /// One step. A scenario without steps has one `call` of its only answer.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
@@ -35,6 +36,8 @@ pub enum Step {
     Request(Request),
     /// A notification.
     Notify(Notify),
+    /// A stream for what belongs to no request is opened, and read until the scenario is over.
+    Listen(Listen),
     /// Steps that begin at the same time; the next step waits for all of them.
     Together(Vec<Step>),
     /// Something that the upstream does by itself. A scenario with such a step runs alone.
@@ -71,6 +74,11 @@ pub struct Call {
     pub capabilities: Option<String>,
     /// `params.task`, which asks for a task: a JSON object as text.
     pub task: Option<String>,
+    /// What the client replies to requests that come before the answer, by their method: a result
+    /// as JSON text. A ping is always replied to, and any other request refused.
+    pub replies: IndexMap<String, String>,
+    /// The client waits no longer than so many milliseconds, and closes the connection.
+    pub gives_up_ms: Option<u64>,
 }
 
 /// Several tool calls at once.
@@ -138,6 +146,7 @@ impl Step {
             Self::Task(task) => (&task.save, "task"),
             Self::Request(request) => (&request.save, "request"),
             Self::Notify(notify) => (&notify.save, ""),
+            Self::Listen(listen) => (&listen.save, "listen"),
             Self::Together(_) | Self::Canary(_) | Self::Gateway(_) => return "",
         };
         named.0.as_deref().unwrap_or(named.1)
@@ -177,6 +186,11 @@ impl Step {
             Self::Task(task) => sender!(task, capabilities),
             Self::Request(request) => sender!(request, capabilities),
             Self::Notify(notify) => sender!(notify, capabilities),
+            Self::Listen(listen) => Sender {
+                identity: listen.identity.as_deref(),
+                capabilities: listen.capabilities.as_deref(),
+                ..Sender::default()
+            },
             Self::Together(_) | Self::Canary(_) | Self::Gateway(_) => Sender::default(),
         }
     }

@@ -1,15 +1,17 @@
 //! Calls and batches over every route.
 
 use std::sync::Arc;
+use std::time::Duration;
 
 use birdstrike_scenario::profile::{BatchCodec, HttpCodec};
 use birdstrike_scenario::scenario::{Batch, Call, Sender};
 use birdstrike_wire::{Revision, json};
+use indexmap::IndexMap;
 use reqwest::header::{CONTENT_TYPE, HeaderMap, HeaderName, HeaderValue};
 
 use super::shot::{Armed, Shot, fired};
 use super::{Fired, Kind, Upstream};
-use crate::client::{Answer, Transcript, batch, facade, http};
+use crate::client::{Answer, Replies, Transcript, batch, facade, http};
 use crate::launch::{DIRECT, Launch, Way};
 
 /// How a call is written on a route.
@@ -47,6 +49,9 @@ struct Volley<'a> {
     task: Option<&'a str>,
     /// Whether the rest of what was cut is fetched at once.
     follows: bool,
+    /// Replies that the client has ready, and how long it waits at most.
+    replies: Option<&'a Replies>,
+    gives_up: Option<Duration>,
 }
 
 impl<'a> Shot<'a> {
@@ -62,6 +67,8 @@ impl<'a> Shot<'a> {
         let mut volley = self.volley(sender, upstream, tool);
         volley.id = call.id.as_deref();
         volley.task = call.task.as_deref();
+        volley.replies = Some(&call.replies);
+        volley.gives_up = call.gives_up_ms.map(Duration::from_millis);
         self.fire(&volley, vec![armed]).await
     }
 
@@ -97,7 +104,7 @@ impl<'a> Shot<'a> {
         if follows {
             way.route = BATCH;
         }
-        Volley { way, tool, sender, id: None, task: None, follows }
+        Volley { way, tool, sender, id: None, task: None, follows, replies: None, gives_up: None }
     }
 
     async fn fire(&self, volley: &Volley<'_>, armed: Vec<Armed>) -> Result<Vec<Fired>, String> {
@@ -118,7 +125,11 @@ impl<'a> Shot<'a> {
                 params = json::set(&params, "task", task).map_err(|error| error.to_string())?;
             }
             let params = self.with_meta(params, volley.sender)?;
-            let sent = self.send(&one.name, &volley.way, "tools/call", &params, volley.id);
+            let deadline = volley.gives_up.unwrap_or(self.deadline());
+            let (none, no_replies) = (IndexMap::new(), Replies::new());
+            let extra = (&none, volley.replies.unwrap_or(&no_replies));
+            let message = ("tools/call", params.as_str(), volley.id);
+            let sent = self.send_with(&one.name, &volley.way, message, deadline, extra);
             let transcript = Arc::new(sent.await?);
             let answer = Answer::read(&transcript);
             all.push(self.gathered(volley, one, &transcript, answer).await);
@@ -213,7 +224,9 @@ impl<'a> Shot<'a> {
     ) -> Fired {
         // A gateway that refuses a large answer leaves it lying; then nothing settles.
         let left_lying = one.oversized && answer.flagged;
-        let upstream = self.upstream(&one.nonce, !one.endless && !left_lying).await;
+        // What is to be cancelled ends after all.
+        let ends = !one.endless || self.expects_cancellations();
+        let upstream = self.upstream(&one.nonce, ends && !left_lying).await;
         let way = ("tools/call", &volley.way);
         let plain = fired(&one.name, way, &one.nonce, transcript, answer);
         let tool = volley.tool.to_owned();

@@ -10,9 +10,10 @@ use birdstrike_scenario::scenario::{Form, Sender, Step};
 use birdstrike_wire::capture::Capture;
 use birdstrike_wire::sse::{Limits, Parser};
 use birdstrike_wire::{Envelope, Era, json};
+use indexmap::IndexMap;
 
 use super::{Fired, Kind, Upstream};
-use crate::client::{Answer, Body, Session, Transcript};
+use crate::client::{Answer, Body, Listening, Replies, Session, Transcript};
 use crate::launch::{DIRECT, Launch, Talk, Way};
 use crate::nonce;
 use crate::plan::Cell;
@@ -28,6 +29,8 @@ pub(super) struct State {
     ids: Mutex<BTreeMap<String, String>>,
     /// Conversations of this cell alone, where a scenario chooses its ids.
     own: Option<tokio::sync::Mutex<HashMap<Talk, Arc<Session>>>>,
+    /// Streams that steps opened, with what each is known by.
+    pub(super) listening: Mutex<Vec<(Fired, Listening)>>,
     /// The tools that upstreams have now, where a step swapped them.
     pub(super) swapped: Mutex<BTreeMap<String, Vec<ToolSpec>>>,
 }
@@ -53,7 +56,13 @@ impl State {
             };
         }
         let own = chooses_ids.then(tokio::sync::Mutex::default);
-        Self { nonces, ids: Mutex::default(), own, swapped: Mutex::default() }
+        Self {
+            nonces,
+            ids: Mutex::default(),
+            own,
+            listening: Mutex::default(),
+            swapped: Mutex::default(),
+        }
     }
 
     pub(super) fn nonces(&self) -> impl Iterator<Item = &str> {
@@ -120,6 +129,7 @@ impl<'a> Shot<'a> {
             Step::Free(free) => self.free(name, free, sender, before).await,
             Step::Request(request) => self.request(name, request, sender).await.map(|f| vec![f]),
             Step::Notify(notify) => self.notify(name, notify, sender).await,
+            Step::Listen(_) => self.listen(name, sender).await,
             Step::Together(_) | Step::Canary(_) | Step::Gateway(_) => Ok(Vec::new()),
         }
     }
@@ -166,6 +176,21 @@ impl<'a> Shot<'a> {
         let id = id.map_or_else(|| session.next_id(), str::to_owned);
         self.state.sent(name, &id);
         Ok(session.request(method, params, Some(&id), self.deadline()).await)
+    }
+
+    /// As [`Shot::send`], with headers of its own and replies ready.
+    pub(super) async fn send_with(
+        &self,
+        name: &str,
+        way: &Way<'_>,
+        (method, params, id): (&str, &str, Option<&str>),
+        deadline: Duration,
+        extra: (&IndexMap<String, String>, &Replies),
+    ) -> Result<Transcript, String> {
+        let session = self.session(way).await?;
+        let id = id.map_or_else(|| session.next_id(), str::to_owned);
+        self.state.sent(name, &id);
+        Ok(session.request_with(method, params, &id, deadline, extra).await)
     }
 
     pub(super) fn deadline(&self) -> Duration {
@@ -239,11 +264,13 @@ impl<'a> Shot<'a> {
         let message = answered.and_then(|answer| answer.message.clone().or_else(|| whole(answer)));
         Upstream {
             calls,
-            request: Some(last.request),
+            request: Some(last.request.clone()),
             sent: answered.map(|answer| answer.body.clone()),
             bytes: message.as_ref().map_or(0, Capture::len),
             body: message.and_then(|message| said(&message)),
             notes,
+            session: last.request_headers.get("mcp-session-id").map(str::to_owned),
+            given_up: answered.is_some_and(|answer| !answer.complete),
         }
     }
 }
@@ -273,6 +300,7 @@ pub(super) fn fired(
         upstream: Upstream::default(),
         slots: BTreeMap::new(),
         by_gateway: false,
+        exempt: false,
         siblings: Vec::new(),
         digests: Vec::new(),
     }

@@ -11,7 +11,7 @@ use birdstrike_wire::json;
 
 use super::shot::{Shot, State, fired};
 use super::{Fired, Hold};
-use crate::client::{Answer, Body};
+use crate::client::{Answer, Body, Replies};
 use crate::launch::Launch;
 
 /// How long a notification waits for the call that it speaks of.
@@ -31,12 +31,17 @@ impl<'a> Shot<'a> {
         let nonce = self.state.nonce(name);
         let params = self.known(request.params.as_deref().unwrap_or("{}"), &nonce).await?;
         let params = self.with_meta(params, sender)?;
-        let sent = self.send(name, &way, &request.method, &params, request.id.as_deref());
+        let headers = request.headers.iter();
+        let headers =
+            headers.map(|(name, value)| (name.clone(), self.fill(value, &nonce))).collect();
+        let extra = (&headers, &Replies::new());
+        let message = (request.method.as_str(), params.as_str(), request.id.as_deref());
+        let sent = self.send_with(name, &way, message, self.deadline(), extra);
         let transcript = Arc::new(sent.await?);
         let answer = Answer::read(&transcript);
         let upstream = self.upstream(&nonce, true).await;
         let plain = fired(name, (&request.method, &way), &nonce, &transcript, answer);
-        Ok(Fired { by_gateway: true, upstream, ..plain })
+        Ok(Fired { by_gateway: true, exempt: !request.headers.is_empty(), upstream, ..plain })
     }
 
     /// A notification. Only one that has a name leaves something to be judged.

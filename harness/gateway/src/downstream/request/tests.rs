@@ -8,7 +8,7 @@ fn headers(pairs: &[(&'static str, &'static str)]) -> HeaderMap {
 }
 
 fn read(text: &str, pairs: &[(&'static str, &'static str)]) -> Result<Asked, Refused> {
-    Asked::read(&Envelope::read(text.as_bytes()).unwrap(), &headers(pairs))
+    Asked::read(&Envelope::read(text.as_bytes()).unwrap(), &headers(pairs), &Aside::default())
 }
 
 fn call(meta: &str) -> String {
@@ -66,7 +66,8 @@ fn initialize_echoes_what_it_knows() {
         ("2026-07-28", "2025-11-25"),
         ("2024-11-05", "2025-11-25"),
     ] {
-        let result = initialize(&format!(r#"{{"protocolVersion":"{asked}"}}"#), "{}");
+        let params = format!(r#"{{"protocolVersion":"{asked}"}}"#);
+        let result = initialize(agreed(&params), "{}");
         assert_eq!(json::get_string(&result, "protocolVersion").unwrap(), answered);
     }
 }

@@ -28,6 +28,8 @@ pub(crate) enum Say {
     Error(String),
     /// A raw error object with an HTTP status.
     ErrorWith(u16, String),
+    /// A body of JSON that is no message, with an HTTP status.
+    Reason(u16, String),
     /// A whole message.
     Message(Vec<u8>),
     /// A body of this type, sent as it is and never ended if `endless`.
@@ -272,6 +274,7 @@ async fn say_it(say: Say, me: &Behaviour, id: &str, params: &str) -> Response {
         Say::ErrorWith(status, error) => {
             framed(me.framing, status, envelope::error(Some(id), &error).into())
         }
+        Say::Reason(status, body) => framed(me.framing, status, body.into()),
         Say::Message(bytes) => framed(me.framing, 200, with_id(&bytes, id)),
         Say::Body { content_type, bytes, endless } => {
             let first = stream::iter([Ok::<_, Infallible>(Bytes::from(with_id(&bytes, id)))]);

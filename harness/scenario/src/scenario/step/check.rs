@@ -39,7 +39,9 @@ impl Step {
             Self::Notify(notify) => filled(notify.params.as_deref(), source),
             Self::Together(steps) => together(steps, source),
             Self::Canary(canary) => canary.check(source),
-            Self::List(_) | Self::Fetch(_) | Self::Free(_) | Self::Gateway(_) => Ok(()),
+            Self::List(_) | Self::Fetch(_) | Self::Free(_) | Self::Gateway(_) | Self::Listen(_) => {
+                Ok(())
+            }
         }
     }
 
@@ -60,6 +62,9 @@ impl Call {
         id(self.id.as_deref(), source)?;
         upstream(self.upstream.as_deref(), source)?;
         text(self.task.as_deref(), "task", source)?;
+        for reply in self.replies.values() {
+            object(reply, "replies", source)?;
+        }
         text(self.arguments.as_deref(), "arguments", source)
     }
 }

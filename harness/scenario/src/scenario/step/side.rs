@@ -16,6 +16,9 @@ pub struct Request {
     pub params: Option<String>,
     /// The JSON-RPC id as JSON text; a number of the client's own unless given.
     pub id: Option<String>,
+    /// HTTP headers in place of the client's own of the same name; an empty value leaves one out.
+    #[serde(default)]
+    pub headers: IndexMap<String, String>,
     /// The name under which checks speak of this step; `request` unless given.
     pub save: Option<String>,
     /// Who asks: an identity of the profile; its first unless given.
@@ -47,6 +50,20 @@ pub struct Notify {
     pub via: Option<String>,
     /// Members of `params._meta`: a JSON object as text.
     pub meta: Option<String>,
+    /// The client's capabilities: a JSON object as text.
+    pub capabilities: Option<String>,
+}
+
+/// A stream for what belongs to no request: a GET, or at 2026-07-28 `subscriptions/listen`. It is
+/// open when the next step begins.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields, rename_all = "kebab-case", default)]
+pub struct Listen {
+    /// The name under which checks speak of this step; `listen` unless given.
+    pub save: Option<String>,
+    /// Who listens: an identity of the profile; its first unless given.
+    #[serde(rename = "as")]
+    pub identity: Option<String>,
     /// The client's capabilities: a JSON object as text.
     pub capabilities: Option<String>,
 }

@@ -1,0 +1,235 @@
+//! Faults of the area `listing`.
+
+use birdstrike_wire::{Revision, json};
+
+use super::{Fault, edit, without};
+use crate::surfaces::listing::{self as right, Next};
+
+const SURFACE: &str = "listing";
+
+/// The right definition without one of its members.
+macro_rules! lacks {
+    ($member:literal) => {
+        |steps| {
+            steps.listing.definition = |definition, name, client| {
+                without(right::definition(definition, name, client), $member)
+            }
+        }
+    };
+}
+
+pub(super) const FAULTS: &[Fault] = &[
+    Fault {
+        name: "first-page-only",
+        surface: SURFACE,
+        mistake: "`nextCursor` is not looked at, so that the listing ends with its first page.",
+        apply: |steps| steps.listing.next = |_, _| Next::End,
+    },
+    Fault {
+        name: "empty-cursor-is-none",
+        surface: SURFACE,
+        mistake: "An empty cursor is taken for the end of the listing.",
+        apply: |steps| {
+            steps.listing.next = |cursor, read| match cursor {
+                Some("\"\"") => Next::End,
+                cursor => right::next(cursor, read),
+            };
+        },
+    },
+    Fault {
+        name: "cursor-circle-followed",
+        surface: SURFACE,
+        mistake: "Pages are followed as long as there is a cursor, also when it is the same again.",
+        apply: |steps| {
+            steps.listing.next = |cursor, read| match (cursor, right::next(cursor, read)) {
+                (Some(_), Next::Cut(_)) if read.cursors.len() < 20 => Next::Page,
+                (_, next) => next,
+            };
+        },
+    },
+    Fault {
+        name: "definition-of-three-members",
+        surface: SURFACE,
+        mistake: "Of a definition only name, description and inputSchema are kept.",
+        apply: |steps| {
+            steps.listing.definition =
+                |definition, name, client| kept(right::definition(definition, name, client), &BARE);
+        },
+    },
+    Fault {
+        name: "unknown-definition-members-dropped",
+        surface: SURFACE,
+        mistake: "A definition is read into a struct, and what that has no field for is lost.",
+        apply: |steps| {
+            steps.listing.definition = |definition, name, client| {
+                kept(right::definition(definition, name, client), &KNOWN)
+            };
+        },
+    },
+    Fault {
+        name: "title-dropped",
+        surface: SURFACE,
+        mistake: "The title of a tool is left out.",
+        apply: lacks!("title"),
+    },
+    Fault {
+        name: "hints-dropped",
+        surface: SURFACE,
+        mistake: "The annotations of a tool are left out, so that a harmless one looks destructive.",
+        apply: lacks!("annotations"),
+    },
+    Fault {
+        name: "icons-dropped",
+        surface: SURFACE,
+        mistake: "The icons of a tool are left out.",
+        apply: lacks!("icons"),
+    },
+    Fault {
+        name: "definition-meta-dropped",
+        surface: SURFACE,
+        mistake: "The `_meta` of a tool is left out.",
+        apply: lacks!("_meta"),
+    },
+    Fault {
+        name: "output-schema-dropped",
+        surface: SURFACE,
+        mistake: "The outputSchema of a tool is left out.",
+        apply: lacks!("outputSchema"),
+    },
+    Fault {
+        name: "output-schema-of-any-type-below",
+        surface: SURFACE,
+        mistake: "An outputSchema that is none of an object goes to clients that cannot read it.",
+        apply: |steps| {
+            steps.listing.definition =
+                |definition, name, _| right::definition(definition, name, Revision::NEWEST);
+        },
+    },
+    Fault {
+        name: "schema-of-three-keywords",
+        surface: SURFACE,
+        mistake: "Of an inputSchema only type, properties and required are kept.",
+        apply: |steps| {
+            steps.listing.definition = |definition, name, client| {
+                edit(right::definition(definition, name, client), |definition| {
+                    let schema = json::get(definition, "inputSchema")?.to_owned();
+                    let schema = kept(schema, &["type", "properties", "required"]);
+                    json::set(definition, "inputSchema", &schema).ok()
+                })
+            };
+        },
+    },
+    Fault {
+        name: "description-cut",
+        surface: SURFACE,
+        mistake: "A description is cut after 200 characters.",
+        apply: |steps| {
+            steps.listing.definition = |definition, name, client| {
+                edit(right::definition(definition, name, client), |definition| {
+                    let whole = json::get_string(definition, "description")?;
+                    let cut: String = whole.chars().take(200).collect();
+                    json::set(definition, "description", &json::quote(&cut)).ok()
+                })
+            };
+        },
+    },
+    Fault {
+        name: "definition-through-value",
+        surface: SURFACE,
+        mistake: "A definition is decoded and encoded again, which spells its numbers anew.",
+        apply: |steps| {
+            steps.listing.definition = |definition, name, client| {
+                edit(right::definition(definition, name, client), |definition| {
+                    let value: serde_json::Value = serde_json::from_str(definition).ok()?;
+                    serde_json::to_string(&value).ok()
+                })
+            };
+        },
+    },
+    Fault {
+        name: "names-made-safe",
+        surface: SURFACE,
+        mistake: "Characters of a name that a model's vendor refuses become underscores.",
+        apply: |steps| {
+            steps.listing.name = |upstream, tool, several| {
+                let legal = |char: char| char.is_ascii_alphanumeric() || char == '_' || char == '-';
+                let name = right::name(upstream, tool, several);
+                name.chars().map(|char| if legal(char) { char } else { '_' }).collect()
+            };
+        },
+    },
+    Fault {
+        name: "names-in-lower-case",
+        surface: SURFACE,
+        mistake: "Names are compared without case, and therefore listed in lower case.",
+        apply: |steps| {
+            steps.listing.name =
+                |upstream, tool, several| right::name(upstream, tool, several).to_ascii_lowercase();
+        },
+    },
+    Fault {
+        name: "names-without-their-upstream",
+        surface: SURFACE,
+        mistake: "Tools of several upstreams are listed by their bare names, of which some are equal.",
+        apply: |steps| steps.listing.name = |_, tool, _| tool.to_owned(),
+    },
+    Fault {
+        name: "listing-sorted",
+        surface: SURFACE,
+        mistake: "The listing is put into an order of its own.",
+        apply: |steps| {
+            steps.listing.joined = |lists| {
+                let mut tools = right::joined(lists);
+                tools.sort_by_key(|tool| std::cmp::Reverse(json::get_string(tool, "name")));
+                tools
+            };
+        },
+    },
+    Fault {
+        name: "one-upstream-fails-all",
+        surface: SURFACE,
+        mistake: "An upstream that does not answer takes the tools of all others with it.",
+        apply: |steps| steps.listing.fails = |failed, _| failed > 0,
+    },
+    Fault {
+        name: "no-upstream-is-no-failure",
+        surface: SURFACE,
+        mistake: "A listing that failed is a listing without tools.",
+        apply: |steps| steps.listing.fails = |_, _| false,
+    },
+    Fault {
+        name: "broken-tools-listed",
+        surface: SURFACE,
+        mistake: "A definition that no client can read is listed beside all others.",
+        apply: |steps| steps.listing.unusable = |_| None,
+    },
+    Fault {
+        name: "changes-kept-quiet",
+        surface: SURFACE,
+        mistake: "That a list has changed is told by the upstream, and to nobody else.",
+        apply: |steps| steps.listing.announces = |_| false,
+    },
+];
+
+const BARE: [&str; 3] = ["name", "description", "inputSchema"];
+const KNOWN: [&str; 9] = [
+    "name",
+    "title",
+    "description",
+    "inputSchema",
+    "outputSchema",
+    "annotations",
+    "icons",
+    "execution",
+    "_meta",
+];
+
+/// An object with these of its members.
+fn kept(object: String, names: &[&str]) -> String {
+    edit(object, |object| {
+        let members = json::members(object).ok()?;
+        let kept = members.iter().filter(|member| names.iter().any(|name| member.is(name)));
+        let kept: Vec<String> = kept.map(|m| format!("{}:{}", m.raw_key, m.value)).collect();
+        Some(format!("{{{}}}", kept.join(",")))
+    })
+}

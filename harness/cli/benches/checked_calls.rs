@@ -15,11 +15,11 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use birdstrike_canary::Canary;
-use birdstrike_engine::cell::{self, fire};
+use birdstrike_engine::cell::{self, Hold, fire};
 use birdstrike_engine::launch::{Ground, Launch, Running};
 use birdstrike_engine::plan::{self, Cell, LaunchPlan, Selection, Transport};
 use birdstrike_engine::record::Gateway;
-use birdstrike_engine::render::{self, Context, DEFAULT_LIMIT};
+use birdstrike_engine::render::{self, Context, DEFAULT_LIMIT, Nonces};
 use birdstrike_engine::report::Collector;
 use birdstrike_engine::template::Names;
 use birdstrike_engine::{Event, Reporter, nonce};
@@ -138,7 +138,10 @@ impl Bench {
     async fn account(&self) {
         let mut checked = Round::default();
         for cell in &self.cells {
-            for fired in fire::steps(&self.launch, self.scenario(cell), cell).await.unwrap() {
+            for fired in fire::steps(&mut Hold::Shared(&self.launch), self.scenario(cell), cell)
+                .await
+                .unwrap()
+            {
                 checked.calls += 1;
                 checked.sent += fired.transcript.request.len() as u64;
                 checked.received += fired.transcript.body.len();
@@ -190,7 +193,9 @@ impl Bench {
         let mut round = Round::default();
         let mut collector = Collector::new(Gateway::default());
         let from = Instant::now();
-        let runs = self.passes().map(|cell| cell::run(&self.launch, self.scenario(cell), cell));
+        let runs = self
+            .passes()
+            .map(|cell| cell::run(Hold::Shared(&self.launch), self.scenario(cell), cell));
         let mut runs = futures_util::stream::iter(runs).buffered(JOBS);
         while let Some(outcome) = runs.next().await {
             round.calls += outcome.calls;
@@ -234,7 +239,8 @@ impl Bench {
         let post = |answer: &str, step: &Step| {
             let nonce = nonce::fresh();
             let (revision, encoding) = (REVISION, cell.encoding);
-            let context = Context { nonce: &nonce, revision, encoding, limit: DEFAULT_LIMIT };
+            let (limit, others) = (DEFAULT_LIMIT, Nonces::new());
+            let context = Context { nonce: &nonce, revision, encoding, limit, others: &others };
             let prepared = render::prepare(&scenario.answers[answer], &context).unwrap();
             self.canary().script().plan(nonce.clone(), prepared.plan);
             Post::new(&scenario.tool, step, nonce)

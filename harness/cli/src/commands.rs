@@ -8,6 +8,7 @@ mod install;
 mod list;
 mod options;
 mod report;
+mod review;
 mod run;
 
 use birdstrike_engine::EngineError;
@@ -32,6 +33,8 @@ pub(crate) enum Command {
     Gateway(gateway::Gateway),
     /// Install a private copy of a gateway
     Install(install::Install),
+    /// Step through changed snapshots and accept or reject each
+    Review(review::Review),
     /// Reports and their form
     Report(report::Report),
 }
@@ -47,6 +50,7 @@ impl Command {
             Self::Canary(command) => command.run().await,
             Self::Gateway(command) => command.run().await,
             Self::Install(command) => command.run().await,
+            Self::Review(command) => command.run(),
             Self::Report(command) => Ok(command.run()),
         };
         done.unwrap_or_else(|error| {

@@ -3,6 +3,7 @@
 pub mod fire;
 mod judging;
 mod observe;
+mod sinks;
 mod valid;
 
 use std::time::Instant;
@@ -59,6 +60,7 @@ pub struct Fate {
 pub async fn run(mut hold: Hold<'_>, scenario: &Scenario, cell: &Cell) -> Outcome {
     let from = Instant::now();
     let mut outcome = Outcome::default();
+    let marks = sinks::Watching::begin(hold.launch(), scenario, cell).await;
     let fired = match fire::steps(&mut hold, scenario, cell).await {
         Ok(fired) => fired,
         Err(why) => {
@@ -72,7 +74,14 @@ pub async fn run(mut hold: Hold<'_>, scenario: &Scenario, cell: &Cell) -> Outcom
     outcome.suspicious = fired.iter().any(|f| f.transcript.status.is_none() && !f.exempt);
     outcome.unreached = fired.iter().all(|f| f.upstream.calls == 0 && !f.by_gateway);
     let launch = hold.launch();
-    let mut run = Run { launch, scenario, cell, fired: &fired, from, outcome: &mut outcome };
+    let seen = match marks {
+        Some(marks) => {
+            let watching = sinks::Watching::since(launch, scenario, cell, marks);
+            Some(watching.settle(&fired).await)
+        }
+        None => None,
+    };
+    let mut run = Run { launch, scenario, cell, fired: &fired, seen, from, outcome: &mut outcome };
     run.judge();
     if cell.route != DIRECT {
         observe::measure(scenario, cell, &fired, &mut outcome.observations);
@@ -89,6 +98,8 @@ struct Run<'a> {
     scenario: &'a Scenario,
     cell: &'a Cell,
     fired: &'a [Fired],
+    /// What the ports showed, where a check speaks of sinks.
+    seen: Option<sinks::Seen<'a>>,
     from: Instant,
     outcome: &'a mut Outcome,
 }
@@ -97,27 +108,11 @@ impl Run<'_> {
     fn judge(&mut self) {
         let scenario = self.scenario;
         for (index, check) in scenario.checks.iter().enumerate() {
-            if self.concerns(check) && check.expect != Expect::Valid {
+            if concerns(check, self.cell) && check.expect != Expect::Valid {
                 self.check(index, check);
             }
         }
         self.valid();
-    }
-
-    fn concerns(&self, check: &Check) -> bool {
-        let fits = |list: &[String], word: &str| list.is_empty() || list.iter().any(|w| w == word);
-        let direct = self.cell.route == DIRECT;
-        // The gateway's own conduct has no direct column.
-        let judged_direct = match check.expect {
-            Expect::Intact { .. }
-            | Expect::Equals { .. }
-            | Expect::Absent { .. }
-            | Expect::Prefix { .. } => true,
-            _ => !direct,
-        };
-        judged_direct
-            && (direct || fits(&check.routes, &self.cell.route))
-            && fits(&check.revisions, self.cell.revision.as_str())
     }
 
     fn check(&mut self, index: usize, check: &Check) {
@@ -148,6 +143,9 @@ impl Run<'_> {
                 self.outcome.fates.push(Fate { check: index, fidelity, message });
             }
             return;
+        }
+        if let Expect::Sink(expect) = &check.expect {
+            return self.sink(check, expect, fired);
         }
         match context.judge(fired, check) {
             Ok(judged) => self.record(check, fired, judged),
@@ -237,6 +235,7 @@ impl Run<'_> {
             requirements: check.requirements.clone(),
             message: String::new(),
             written: format!("{}:{}", self.scenario.file, check.line),
+            combined: crate::pairs::combined(self.scenario),
             evidence: None,
         }
     }
@@ -263,6 +262,23 @@ impl Outcome {
             unlock: format!("a gateway that speaks {} on route {}", cell.revision, cell.route),
         });
     }
+}
+
+/// Whether a check is judged in a cell.
+fn concerns(check: &Check, cell: &Cell) -> bool {
+    let fits = |list: &[String], word: &str| list.is_empty() || list.iter().any(|w| w == word);
+    let direct = cell.route == DIRECT;
+    // The gateway's own conduct has no direct column.
+    let judged_direct = match check.expect {
+        Expect::Intact { .. }
+        | Expect::Equals { .. }
+        | Expect::Absent { .. }
+        | Expect::Prefix { .. } => true,
+        _ => !direct,
+    };
+    judged_direct
+        && (direct || fits(&check.routes, &cell.route))
+        && fits(&check.revisions, cell.revision.as_str())
 }
 
 /// Why nothing can be said of an answer.

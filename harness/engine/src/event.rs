@@ -42,6 +42,8 @@ pub enum Event {
         scenario: String,
         /// The route, revision and encoding.
         cell: String,
+        /// Of a row of pairs: what it combines.
+        row: Option<String>,
         /// What the client received, step by step, with nonces erased.
         received: Vec<(String, String)>,
     },

@@ -4,6 +4,9 @@
 //! is caught when every check that it names goes from pass to fail or warn, and no check outside the
 //! surfaces that it names does.
 //!
+//! Rows of pairs drive every surface at once, so any fault may trip their checks. A fault that names
+//! nothing but them is one that no scenario written by hand catches: then nothing else may trip.
+//!
 //! With a fault every scenario runs in the core matrix; what was to trip and did not is run again in
 //! the full one, as some mistakes show at one pair of revisions only.
 
@@ -11,6 +14,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use birdstrike_judge::{Fidelity, Verdict};
 use birdstrike_scenario::fault::FaultPromise;
+use birdstrike_scenario::pairs;
 use birdstrike_scenario::profile::Matrix;
 use birdstrike_scenario::{Selector, Surface};
 
@@ -146,12 +150,18 @@ pub fn compare(promise: &FaultPromise, clean: &Standing, faulty: &Standing) -> C
     let tripped: BTreeSet<String> =
         faulty.broken().filter(|id| !clean_broken.contains(id)).map(str::to_owned).collect();
     let missed = promise.trips.iter().filter(|id| !tripped.contains(*id)).cloned().collect();
-    let outside = tripped
-        .iter()
-        .filter(|id| faulty.surface(id).is_some_and(|s| !promise.touches.contains(&s)))
-        .cloned()
-        .collect();
+    let only_pairs = promise.trips.iter().all(|id| is_of_pairs(id));
+    let named = |id: &str| {
+        let surface = faulty.surface(id).is_none_or(|surface| promise.touches.contains(&surface));
+        is_of_pairs(id) || (surface && !only_pairs)
+    };
+    let outside = tripped.iter().filter(|id| !named(id)).cloned().collect();
     Caught { name: promise.name.clone(), tripped, missed, outside }
+}
+
+/// Whether a check is one of rows of pairs.
+fn is_of_pairs(id: &str) -> bool {
+    id.split('/').nth(1) == Some(pairs::SLUG)
 }
 
 #[cfg(test)]
@@ -191,5 +201,23 @@ mod tests {
         let some = standing(&[("a", here, false), ("b", here, true), ("c", there, false)]);
         let caught = compare(&promise, &clean, &some);
         assert_eq!((caught.missed, caught.outside), (vec!["b".to_owned()], vec!["c".to_owned()]));
+    }
+
+    #[test]
+    fn pairs_may_always_trip_and_a_fault_that_names_only_them_trips_nothing_else() {
+        let (here, there) = (Surface::IsError, Surface::FlatReturn);
+        let (plain, pairs) = ("is-error/a/b", "flat-return/pairs/whole");
+        let clean = standing(&[(plain, here, true), (pairs, there, true)]);
+        let both = standing(&[(plain, here, false), (pairs, there, false)]);
+        let promise = |trips: &str| FaultPromise {
+            name: "f".into(),
+            file: "f.yaml".into(),
+            surface: here,
+            trips: vec![trips.into()],
+            touches: vec![here],
+            blind: None,
+        };
+        assert!(compare(&promise(plain), &clean, &both).as_promised());
+        assert_eq!(compare(&promise(pairs), &clean, &both).outside, [plain]);
     }
 }

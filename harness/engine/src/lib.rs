@@ -11,6 +11,7 @@ pub mod gate;
 pub mod install;
 pub mod launch;
 pub mod nonce;
+pub mod pairs;
 pub mod plan;
 pub mod ports;
 pub mod record;

@@ -1,6 +1,7 @@
 //! The plan of a run: which cells run under which launch, and what is left out, with its reason.
 
 use birdstrike_canary::Encoding;
+use birdstrike_scenario::pairs::Origin;
 use birdstrike_scenario::profile::Matrix;
 use birdstrike_scenario::scenario::Form;
 use birdstrike_scenario::{Catalogue, Profile, Scenario, Selector, Surface};
@@ -43,6 +44,8 @@ pub struct Selection {
     pub revisions: Vec<Revision>,
     /// Encodings of the upstream's answer; empty for all.
     pub encodings: Vec<Encoding>,
+    /// The seed of the pairs' rows; the model's own unless given.
+    pub seed: Option<u64>,
 }
 
 /// One scenario on one route, revision and encoding.
@@ -121,6 +124,18 @@ pub fn plan(
         if scenario.stress || !selected(scenario, selection) {
             continue;
         }
+        if scenario.origin == Origin::Model {
+            // Its rows are fired in its place.
+            let rows = |other: &Scenario| other.id == scenario.id && other.origin != Origin::Model;
+            if !catalogue.scenarios.iter().any(rows) {
+                let why = match cells(index, scenario, profile, matrix) {
+                    Err(Left::NotApplicable(why)) => why,
+                    _ => "no row of it is for this gateway".to_owned(),
+                };
+                plan.not_applicable.push((index, why));
+            }
+            continue;
+        }
         match cells(index, scenario, profile, matrix) {
             Ok(cells) => {
                 placed.extend(cells.into_iter().filter(|(_, cell)| wanted(cell, selection)));
@@ -134,7 +149,8 @@ pub fn plan(
     plan
 }
 
-fn selected(scenario: &Scenario, selection: &Selection) -> bool {
+/// Whether a check of the scenario is wanted.
+pub(crate) fn selected(scenario: &Scenario, selection: &Selection) -> bool {
     let mut names = scenario.checks.iter().map(|check| check.name.as_str()).chain(["valid"]);
     let picks = |id: &str| selection.checks.iter().any(|selector| selector.picks(id));
     selection.checks.is_empty() || names.any(|name| picks(&scenario.check_id(name)))

@@ -176,9 +176,24 @@ pub struct CheckRecord {
     pub message: String,
     /// Where the check is written: `file:line`.
     pub written: String,
+    /// Of a check on a row of pairs: what was combined.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub combined: Option<Combined>,
     /// Both legs, for all but passes.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub evidence: Option<Evidence>,
+}
+
+/// The values that one row of pairs combines.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct Combined {
+    /// The values that are not the simplest of their axis.
+    pub values: String,
+    /// Those that are left when each is led back to the simplest as long as the check still does not
+    /// hold; message and evidence are those of this smallest result, but where another row told it
+    /// already.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub smallest: Option<String>,
 }
 
 /// Both legs of a call, bounded, secrets removed.

@@ -99,6 +99,8 @@ async fn all(
     totals: &mut Totals,
     sink: &mut Sink<'_>,
 ) -> Result<(), EngineError> {
+    let with_rows = crate::pairs::with_rows(options);
+    let options = with_rows.as_ref().unwrap_or(options);
     let (catalogue, profile) = (&options.catalogue, &options.profile.profile);
     let plan = plan::plan(catalogue, profile, options.matrix, &options.selection);
     let version = env!("CARGO_PKG_VERSION").to_owned();
@@ -192,6 +194,7 @@ fn not_applicable(scenario: &Scenario, why: &str) -> Vec<CheckRecord> {
         requirements: check.requirements.clone(),
         message: why.to_owned(),
         written: format!("{}:{}", scenario.file, check.line),
+        combined: None,
         evidence: None,
     };
     scenario.checks.iter().map(record).collect()

@@ -20,6 +20,7 @@ const VOLATILE: [(&str, &str); 4] =
 #[derive(Debug, Default)]
 pub struct Snapshots {
     cells: BTreeMap<String, Vec<(String, String)>>,
+    rows: BTreeMap<String, Vec<String>>,
     checks: Vec<CheckRecord>,
     untested: Vec<String>,
 }
@@ -27,7 +28,11 @@ pub struct Snapshots {
 impl Reporter for Snapshots {
     fn take(&mut self, event: &Event) {
         match event {
-            Event::CellFinished { scenario, cell, received } => {
+            Event::CellFinished { scenario, cell, row: Some(row), .. } => {
+                let (_, cell) = cell.split_once('-').unwrap_or_default();
+                self.rows.entry(scenario.clone()).or_default().push(format!("{cell}: {row}"));
+            }
+            Event::CellFinished { scenario, cell, row: None, received } => {
                 let steps = received.iter().map(|(step, body)| format!("{step}: {body}\n"));
                 let text = steps.collect::<String>();
                 self.cells.entry(scenario.clone()).or_default().push((cell.clone(), text));
@@ -45,6 +50,13 @@ impl Snapshots {
     /// The snapshot of a scenario.
     pub fn of(&self, scenario: &Scenario) -> String {
         let mut out = format!("{}\n\n", scenario.title);
+        if let Some(rows) = self.rows.get(&scenario.id) {
+            // What hundreds of clients received tells nobody anything; what was combined does.
+            let _ = writeln!(out, "{} rows:", rows.len());
+            let _ = writeln!(out, "{}", indent(&rows.join("\n")));
+            self.account(&mut out, scenario);
+            return out;
+        }
         let empty = Vec::new();
         let cells = self.cells.get(&scenario.id).unwrap_or(&empty);
         let mut groups: Vec<(&str, Vec<&str>)> = Vec::new();

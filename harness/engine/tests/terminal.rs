@@ -38,6 +38,7 @@ fn check(name: &str, verdict: Verdict, fidelity: Fidelity, message: &str) -> Che
         level: if verdict == Verdict::Warn { Level::Policy } else { Level::Must },
         requirements: vec!["INV-2.3".into()],
         message: message.into(),
+        combined: None,
         written: "scenarios/is-error/typed-part.yaml:14".into(),
         evidence: (verdict != Verdict::Pass).then(evidence),
     }

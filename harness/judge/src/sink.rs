@@ -3,7 +3,7 @@
 
 use memchr::memmem;
 
-use crate::formats::{self, Format, Part, Planted, Record};
+use crate::formats::{self, Fate, Format, Part, Place, Planted, Record};
 use crate::pointer::Pointer;
 use crate::scan::Doc;
 
@@ -161,10 +161,26 @@ fn in_syslog(raw: &[u8]) -> Reading {
     Reading { record, json: Some(json) }
 }
 
-/// The values that were planted to be split: every string that holds two different ones of these
-/// markers with something between them. `texts` are JSON documents; what is none is passed over.
-pub fn planted(texts: &[&[u8]], markers: &[String]) -> Vec<Planted> {
-    let mut found: Vec<Planted> = Vec::new();
+/// Where a part of a planted value left its field: the separators in it were obeyed. Values were
+/// planted in `texts`, JSON documents (what is none is passed over): every string that holds two
+/// different ones of the markers, with a separator of some format between them. A value whose head
+/// stands nowhere is passed over: it was taken out, and its tail left, which is no forgery.
+pub fn escaped(records: &[Record], texts: &[&[u8]], markers: &[String]) -> Option<Place> {
+    let heads = |head: &str| {
+        let fields = records.iter().flat_map(|record| &record.fields);
+        fields.into_iter().any(|field| field.value.contains(head) || field.name.contains(head))
+    };
+    let planted = planted(texts, markers).into_iter().filter(|(head, _)| heads(head));
+    let planted: Vec<Planted> = planted.map(|(_, planted)| planted).collect();
+    formats::forged(records, &planted).into_iter().find_map(|fate| match fate {
+        Fate::Forged(place) => Some(place),
+        _ => None,
+    })
+}
+
+/// The values that were planted to be split, and their heads.
+fn planted(texts: &[&[u8]], markers: &[String]) -> Vec<(String, Planted)> {
+    let mut found: Vec<(String, Planted)> = Vec::new();
     for text in texts {
         let Ok(doc) = Doc::scan(text) else {
             continue;
@@ -186,7 +202,7 @@ pub fn planted(texts: &[&[u8]], markers: &[String]) -> Vec<Planted> {
 }
 
 /// Neighbouring markers of one string, with what stands between them.
-fn pairs(text: &str, markers: &[String]) -> Vec<Planted> {
+fn pairs(text: &str, markers: &[String]) -> Vec<(String, Planted)> {
     let mut places: Vec<(usize, &String)> = markers
         .iter()
         .filter(|marker| !marker.is_empty())
@@ -200,9 +216,15 @@ fn pairs(text: &str, markers: &[String]) -> Vec<Planted> {
             return None;
         };
         let between = text.get(at + head.len()..*end)?;
-        (head != tail && !between.is_empty()).then(|| Planted::new(head, between, tail))
+        let planted = head != tail && between.contains(separates);
+        planted.then(|| ((*head).clone(), Planted::new(head, between, tail)))
     });
     neighbours.collect()
+}
+
+/// Whether some format gives a character a meaning.
+fn separates(c: char) -> bool {
+    c.is_control() || "=|\"'\\[]{}<>".contains(c)
 }
 
 #[cfg(test)]
@@ -263,8 +285,24 @@ mod tests {
     #[test]
     fn planted_values_are_found_by_their_markers() {
         let markers = ["bs1-head".to_owned(), "bs1-tail".to_owned(), "bs1-tail-2".to_owned()];
-        let request = br#"{"params":{"a":"x bs1-head\n|act=bs1-tail-2","b":"bs1-headbs1-tail"}}"#;
+        let request = br#"{"a":"x bs1-head\n|act=bs1-tail-2","b":"bs1-head bs1-tail"}"#;
         let found = planted(&[request, b"no json"], &markers);
-        assert_eq!(found, [Planted::new("bs1-head", "\n|act=", "bs1-tail-2")]);
+        let wanted = Planted::new("bs1-head", "\n|act=", "bs1-tail-2");
+        assert_eq!(found, [("bs1-head".to_owned(), wanted)]);
+    }
+
+    #[test]
+    fn what_left_its_field_is_told_from_what_was_taken_out() {
+        let markers = ["HEAD".to_owned(), "TAIL".to_owned()];
+        let sent: &[&[u8]] = &[br#"{"msg":"password=HEAD act=TAIL"}"#];
+        let place = |msg: &str| {
+            let line = format!("CEF:0|a|b|1|c|d|5|msg={msg}");
+            let record = formats::read_one(Format::Cef, line.as_bytes());
+            escaped(&[record], sent, &markers)
+        };
+        assert_eq!(place("password\\=HEAD act\\=TAIL"), None);
+        assert_eq!(place("password\\=*** act\\=TAIL"), None);
+        let forged = place("password\\=HEAD act=TAIL").map(|place| place.field);
+        assert_eq!(forged, Some(8));
     }
 }

@@ -4,18 +4,17 @@
 //! the framing) and the values of each; every pair of values is fired in some row. All rows of a
 //! surface are one scenario by its id, `SURFACE/pairs`, so that ids stay when the model grows.
 
+mod build;
 mod cover;
 mod file;
 
 use std::collections::HashSet;
 
-use indexmap::IndexMap;
 use serde::{Deserialize, Serialize};
 
 use crate::check::Check;
 use crate::mistake::Mistake;
-use crate::scenario::step::{Batch, Call};
-use crate::scenario::{AnswerSpec, Delivery, Form, Framing, OutcomeSpec, Scenario, SseStyle, Step};
+use crate::scenario::{Delivery, OutcomeSpec, Scenario};
 use crate::surface::Surface;
 
 use cover::Space;
@@ -44,8 +43,11 @@ pub struct Model {
     /// What is combined.
     pub axes: Vec<Axis>,
     /// Values that cannot all stand in one row: axes and values by their places.
-    pub exclude: Vec<Vec<(usize, Vec<usize>)>>,
+    pub exclude: Vec<Exclusion>,
 }
+
+/// Values that cannot all stand in one row: axes and the values meant, by their places.
+pub type Exclusion = Vec<(usize, Vec<usize>)>;
 
 /// A surface that rows are fired at.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -90,6 +92,8 @@ pub struct Value {
     pub encoding: Option<String>,
     /// The answer to two other calls of the same batch, one before and one behind.
     pub beside: Option<OutcomeSpec>,
+    /// Features that the launch must have.
+    pub needs: Vec<String>,
     /// Checks that it adds.
     pub adds: Vec<String>,
     /// Checks that take the place of all others beside this value.
@@ -111,6 +115,8 @@ pub struct Offer {
     pub clients: Vec<String>,
     /// Revisions of its upstreams.
     pub upstreams: Vec<String>,
+    /// Features of its configurations.
+    pub features: Vec<String>,
 }
 
 /// Where a scenario comes from.
@@ -123,7 +129,12 @@ pub enum Origin {
     /// The model of pairs: it stands for all rows of its surface and is never fired itself.
     Model,
     /// One row of the model.
-    Row(Row),
+    Row {
+        /// The row.
+        row: Row,
+        /// It in words, see [`Model::words`].
+        words: String,
+    },
 }
 
 impl Offer {
@@ -134,6 +145,7 @@ impl Offer {
         fits(&value.route, &self.routes)
             && fits(&value.client, &self.clients)
             && fits(&value.upstream, &self.upstreams)
+            && value.needs.iter().all(|need| self.features.contains(need))
     }
 }
 
@@ -166,14 +178,14 @@ impl Model {
         self.surfaces.iter().map(entry).collect()
     }
 
-    /// The rows for a gateway: every pair of values that it can be given, and more of them up to the
-    /// number that the model asks for. The same seed gives the same rows.
-    pub fn rows(&self, offer: &Offer, seed: u64) -> Vec<Row> {
+    /// The rows for a gateway: every pair of values that it can be given, and more of them up to a
+    /// number. The same seed gives the same rows.
+    pub fn rows(&self, offer: &Offer, seed: u64, at_least: usize) -> Vec<Row> {
         let offered: Vec<Vec<usize>> = self.axes.iter().map(|axis| axis.offered(offer)).collect();
         if offered.iter().any(Vec::is_empty) {
             return Vec::new();
         }
-        let rows = self.space(&offered).cover(seed, self.rows);
+        let rows = self.space(&offered).cover(seed, at_least);
         let back = |row: Vec<usize>| {
             let places = row.iter().zip(&offered);
             Row(places.filter_map(|(at, known)| known.get(*at).copied()).collect())
@@ -198,8 +210,7 @@ impl Model {
         // A part that every value offered meets says nothing more: without it, what can never stand
         // is seen at once.
         let tells = |(axis, values): &(usize, Vec<usize>)| values.len() < offered[*axis].len();
-        let reduced =
-            |all: &Vec<(usize, Vec<usize>)>| all.iter().map(local).filter(tells).collect();
+        let reduced = |all: &Exclusion| all.iter().map(local).filter(tells).collect();
         let exclude = self.exclude.iter().map(reduced).collect();
         Space { sizes: offered.iter().map(Vec::len).collect(), masks, exclude }
     }
@@ -217,92 +228,6 @@ impl Model {
 
     fn values<'a>(&'a self, row: &'a Row) -> impl Iterator<Item = &'a Value> {
         self.axes.iter().zip(&row.0).filter_map(|(axis, at)| axis.values.get(*at))
-    }
-
-    fn built(&self, row: &Row, driven: &Driven) -> Scenario {
-        let values: Vec<&Value> = self.values(row).collect();
-        let word = |part: fn(&Value) -> &Option<String>| {
-            values.iter().filter_map(|value| part(value).clone()).collect::<Vec<String>>()
-        };
-        let routes = word(|value| &value.route);
-        let beside = values.iter().find_map(|value| Some((value.beside.as_ref()?, value.times)));
-        let packs = routes.iter().any(|route| route == "batch");
-        let (answers, steps) = self.fired(&values, beside, packs);
-        let entry = if answers.len() > 1 { "batch.1" } else { "batch.0" };
-        let of = packs.then_some(entry);
-        Scenario {
-            id: format!("{}/{SLUG}", driven.surface),
-            surface: driven.surface,
-            file: self.file.clone(),
-            title: self.title.clone(),
-            why: self.why.clone(),
-            tool: word(|value| &value.tool).pop().unwrap_or_else(|| "echo".to_owned()),
-            definition: None,
-            answers,
-            steps,
-            checks: self.checks(&values, driven, of),
-            observe: Vec::new(),
-            routes,
-            revisions: word(|value| &value.client),
-            upstream_revisions: word(|value| &value.upstream),
-            encodings: word(|value| &value.encoding),
-            transports: Vec::new(),
-            needs: Vec::new(),
-            core_only: true,
-            direct_broken: values.iter().any(|value| value.direct_broken),
-            harmful: false,
-            stress: false,
-            deadline_ms: None,
-            origin: Origin::Row(row.clone()),
-        }
-    }
-
-    fn fired(
-        &self,
-        values: &[&Value],
-        beside: Option<(&OutcomeSpec, usize)>,
-        packs: bool,
-    ) -> (IndexMap<String, AnswerSpec>, Vec<Step>) {
-        let mut main =
-            AnswerSpec { form: Form::Builtin, delivery: Delivery::default(), task: None };
-        let mut outcome = OutcomeSpec::default();
-        for value in values {
-            add_outcome(&mut outcome, value);
-            add_delivery(&mut main.delivery, &value.delivery);
-        }
-        main.form = Form::Outcome(outcome);
-        let mut answers = IndexMap::from([("main".to_owned(), main)]);
-        let mut batch = vec!["main".to_owned()];
-        if let Some((outcome, times)) = beside {
-            let mut outcome = outcome.clone();
-            outcome.text = outcome.text.map(|text| repeated(&text, times));
-            let delivery = Delivery::default();
-            answers.insert(
-                "beside".to_owned(),
-                AnswerSpec { form: Form::Outcome(outcome), delivery, task: None },
-            );
-            batch = ["beside", "main", "beside"].map(str::to_owned).to_vec();
-        }
-        let step = if packs {
-            Step::Batch(Batch { answers: batch, ..Batch::default() })
-        } else {
-            Step::Call(Call { answer: Some("main".to_owned()), ..Call::default() })
-        };
-        (answers, vec![step])
-    }
-
-    /// The checks that the values bring along, in the order of the model.
-    fn checks(&self, values: &[&Value], driven: &Driven, of: Option<&str>) -> Vec<Check> {
-        let only: Vec<&String> = values.iter().flat_map(|value| &value.only).collect();
-        let mut wanted: Vec<&String> = values.iter().flat_map(|value| &value.adds).collect();
-        wanted.extend(&self.always);
-        let wanted = if only.is_empty() { wanted } else { only };
-        let checks = driven.checks.iter().filter(|check| wanted.contains(&&check.name));
-        let of = |check: &Check| Check {
-            of: check.of.clone().or_else(|| of.map(str::to_owned)),
-            ..check.clone()
-        };
-        checks.map(of).collect()
     }
 
     /// A row in words: the values that are not the simplest of their axis. The route is told
@@ -353,36 +278,6 @@ impl Axis {
     fn routes(&self) -> bool {
         self.values.iter().any(|value| value.route.is_some())
     }
-}
-
-/// Adds a value's part of the outcome.
-fn add_outcome(outcome: &mut OutcomeSpec, value: &Value) {
-    let part = &value.outcome;
-    if value.beside.is_none() {
-        let text = part.text.as_deref().map(|text| repeated(text, value.times));
-        outcome.text = text.or(outcome.text.take());
-    }
-    outcome.blocks.extend(part.blocks.iter().cloned());
-    outcome.data = part.data.clone().or(outcome.data.take());
-    outcome.meta = part.meta.clone().or(outcome.meta.take());
-    outcome.error = part.error.or(outcome.error);
-    outcome.extra.extend(part.extra.iter().map(|(name, json)| (name.clone(), json.clone())));
-}
-
-/// Adds a value's part of the delivery.
-fn add_delivery(delivery: &mut Delivery, part: &Delivery) {
-    if part.framing != Framing::default() {
-        delivery.framing = part.framing;
-    }
-    delivery.gzip |= part.gzip;
-    delivery.status = part.status.or(delivery.status);
-    if part.sse != SseStyle::default() {
-        delivery.sse = part.sse.clone();
-    }
-}
-
-fn repeated(text: &str, times: usize) -> String {
-    text.repeat(times.max(1))
 }
 
 #[cfg(test)]

@@ -204,7 +204,7 @@ fn line(one: &Caught, all: usize) -> String {
         let _ = writeln!(out, "        did not trip {id}");
     }
     for id in &one.outside {
-        let _ = writeln!(out, "        tripped {id}, whose surface it does not name");
+        let _ = writeln!(out, "        tripped {id}, which it does not name");
     }
     out
 }

@@ -42,6 +42,9 @@ pub(crate) struct Run {
     /// Each check once a route, or every pair of revisions; the profile's own choice unless given
     #[arg(long, help_heading = "Cells")]
     matrix: Option<MatrixArg>,
+    /// Another seed for the rows of the pairs: other combinations are fired
+    #[arg(long, value_name = "NUMBER", help_heading = "Cells")]
+    seed: Option<u64>,
     /// Scenarios of your own, added to the shipped ones
     #[arg(long, value_name = "DIR", help_heading = "Cells")]
     scenarios: Option<PathBuf>,
@@ -181,6 +184,7 @@ impl Run {
             routes: self.route.clone(),
             revisions: self.revision.clone(),
             encodings: self.encoding.iter().map(encoding).collect(),
+            seed: self.seed,
         }
     }
 

@@ -4,7 +4,7 @@ use super::support::{birdstrike, settings};
 
 #[test]
 fn every_command_has_its_help() {
-    let commands: [&[&str]; 10] = [
+    let commands: [&[&str]; 12] = [
         &[],
         &["run"],
         &["list"],
@@ -15,6 +15,8 @@ fn every_command_has_its_help() {
         &["install"],
         &["report"],
         &["report", "schema"],
+        &["report", "inventory"],
+        &["review"],
     ];
     for command in commands {
         let done = birdstrike(&[command, &["--help"]].concat());

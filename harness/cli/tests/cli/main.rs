@@ -8,5 +8,7 @@ mod help;
 mod live;
 mod looks;
 mod own;
+mod pairs;
 mod reports;
+mod review;
 mod support;

@@ -21,6 +21,7 @@ fn check(verdict: Verdict, level: Level) -> CheckRecord {
         requirements: Vec::new(),
         message: String::new(),
         written: String::new(),
+        combined: None,
         evidence: None,
     }
 }

@@ -9,7 +9,7 @@ use birdstrike_scenario::Catalogue;
 use similar::TextDiff;
 
 use super::wrap::{tame, wrap};
-use crate::record::{CheckRecord, Report, SurfaceSummary, Untested};
+use crate::record::{CheckRecord, Report, SinkEvidence, SurfaceSummary, Untested};
 
 /// How the report is laid out.
 #[derive(Clone, Copy, Debug)]
@@ -170,7 +170,10 @@ fn findings(out: &mut String, report: &Report, catalogue: &Catalogue, rerun: &st
     let mut groups: Vec<(&CheckRecord, Vec<&CheckRecord>)> = Vec::new();
     for check in report.checks.iter().filter(broken) {
         let same = |first: &CheckRecord| {
-            first.id == check.id && first.route == check.route && first.verdict == check.verdict
+            first.id == check.id
+                && first.route == check.route
+                && first.verdict == check.verdict
+                && smallest(first) == smallest(check)
         };
         match groups.iter_mut().find(|(first, _)| same(first)) {
             Some((_, all)) => all.push(check),
@@ -212,6 +215,13 @@ fn finding(
     for line in wrap(&tame(&first.message), layout.width.saturating_sub(2)) {
         let _ = writeln!(out, "  {line}");
     }
+    if let Some(combined) = &first.combined {
+        let (word, values) = match &combined.smallest {
+            Some(smallest) => ("smallest result that shows it", smallest),
+            None => ("combined", &combined.values),
+        };
+        paragraph(out, &format!("{word}: {values}"), Style::new(), layout);
+    }
     if let Some(scenario) = first.id.rsplit_once('/').and_then(|(id, _)| catalogue.scenario(id)) {
         paragraph(out, &format!("expected: {}", scenario.title), Style::new(), layout);
     }
@@ -235,6 +245,11 @@ fn finding(
         writeln!(out, "  {DIM}written at {}, again: {rerun} {}{DIM:#}\n", first.written, first.id);
 }
 
+/// The smallest result that shows what is wrong with a row of pairs.
+fn smallest(check: &CheckRecord) -> Option<&str> {
+    check.combined.as_ref()?.smallest.as_deref()
+}
+
 fn shorten(cells: &[String]) -> String {
     let shown = cells.iter().take(3).cloned().collect::<Vec<_>>().join(" ");
     let more = cells.len().saturating_sub(3);
@@ -246,6 +261,9 @@ fn legs(out: &mut String, check: &CheckRecord, layout: Layout) {
     let Some(evidence) = &check.evidence else {
         return;
     };
+    if !evidence.sinks.is_empty() {
+        return records(out, &evidence.sinks, layout);
+    }
     let pretty = |leg: &Option<String>| match leg {
         None => "(nothing)\n".to_owned(),
         Some(text) => serde_json::from_str::<serde_json::Value>(text)
@@ -265,6 +283,19 @@ fn legs(out: &mut String, check: &CheckRecord, layout: Layout) {
             _ => DIM,
         };
         let _ = writeln!(out, "    {style}{cut}{style:#}");
+    }
+}
+
+/// What stands in sinks, where the finding is about that.
+fn records(out: &mut String, sinks: &[SinkEvidence], layout: Layout) {
+    let _ = writeln!(out, "  {DIM}what stands in sinks{DIM:#}");
+    for sink in sinks {
+        let text = format!("{} ({}): {}", sink.port, sink.sink, tame(&sink.record));
+        // Records have few spaces to break at.
+        let chars: Vec<char> = text.replace('\n', " ").chars().collect();
+        for line in chars.chunks(layout.width.saturating_sub(4).max(8)).take(8) {
+            let _ = writeln!(out, "    {}", line.iter().collect::<String>());
+        }
     }
 }
 

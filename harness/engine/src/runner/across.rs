@@ -80,6 +80,7 @@ fn record(
             format!("intact on {}, {}", kept.join(" and "), broken.join(", "))
         },
         written: format!("{}:{}", scenario.file, check.line),
+        combined: None,
         evidence: None,
     }
 }

@@ -5,6 +5,7 @@ use std::time::Instant;
 
 use birdstrike_judge::Verdict;
 use birdstrike_scenario::Scenario;
+use birdstrike_scenario::pairs::Origin;
 use birdstrike_scenario::scenario::Step;
 use futures_util::{Stream, StreamExt};
 use tokio::sync::mpsc::UnboundedSender;
@@ -15,6 +16,7 @@ use crate::cell::{self, Hold, Outcome};
 use crate::error::EngineError;
 use crate::event::Event;
 use crate::launch::{self, DIRECT, Launch};
+use crate::pairs::{Broken, Shrink, is_broken};
 use crate::plan::{Cell, LaunchPlan, Transport, encoding_word};
 use crate::record::{CheckRecord, Gateway, Totals, Untested};
 
@@ -38,13 +40,21 @@ pub(super) struct Shift<'a> {
     sender: UnboundedSender<Event>,
     /// Scenarios of which a cell was judged.
     judged: HashSet<usize>,
+    /// Rows of pairs on which a check does not hold, to be made small at the end of the launch.
+    broken: Vec<Broken>,
     /// What was fired.
     pub(super) totals: Totals,
 }
 
 impl<'a> Shift<'a> {
     pub(super) fn new(options: &'a Options, sender: UnboundedSender<Event>) -> Self {
-        Self { options, sender, judged: HashSet::new(), totals: Totals::default() }
+        Self {
+            options,
+            sender,
+            judged: HashSet::new(),
+            broken: Vec::new(),
+            totals: Totals::default(),
+        }
     }
 
     /// Runs it.
@@ -184,6 +194,7 @@ impl<'a> Shift<'a> {
         for record in across.judge(scenarios, launch) {
             self.checked(record);
         }
+        self.shrink(launch).await;
         Ok(())
     }
 
@@ -213,9 +224,13 @@ impl<'a> Shift<'a> {
     /// Leaves out what is still planned on a route: every cell would cost a start and two deadlines
     /// and tell the same.
     fn give_up(&self, cells: &mut Vec<&Cell>, from: usize, route: &str, why: &str) {
+        let mut told = HashSet::new();
         for cell in cells.split_off(from) {
             if cell.route != route {
                 cells.push(cell);
+                continue;
+            }
+            if !self.is_new(cell, &mut told) {
                 continue;
             }
             let scenario = self.scenario(cell);
@@ -238,7 +253,17 @@ impl<'a> Shift<'a> {
         self.totals.calls += outcome.calls;
         self.totals.deadlines += outcome.deadlines;
         for record in outcome.records {
-            self.checked(record);
+            match &scenario.origin {
+                // Nobody reads the findings of a run without a direct column; and a gateway that
+                // answered nothing at all would cost a deadline for every try.
+                Origin::Row { row, .. }
+                    if self.options.direct && !outcome.suspicious && is_broken(&record) =>
+                {
+                    let (cell, row) = (cell.clone(), row.clone());
+                    self.broken.push(Broken { cell, row, record });
+                }
+                _ => self.checked(record),
+            }
         }
         for untested in outcome.untested {
             self.tell(Event::Untested(untested));
@@ -250,8 +275,20 @@ impl<'a> Shift<'a> {
         self.tell(Event::CellFinished {
             scenario: scenario.id.clone(),
             cell: format!("{launch} {} {} {encoding}", cell.route, cell.revision),
+            row: crate::pairs::combined(scenario).map(|combined| combined.values),
             received: outcome.received,
         });
+    }
+
+    /// Makes the broken rows small, and tells them.
+    async fn shrink(&mut self, launch: &Launch) {
+        let broken = std::mem::take(&mut self.broken);
+        let Some(mut shrink) = Shrink::new(self.options, launch) else { return };
+        for broken in broken {
+            let record = shrink.shrunk(broken).await;
+            self.checked(record);
+        }
+        self.totals.add(&shrink.totals);
     }
 
     fn checked(&self, record: CheckRecord) {
@@ -267,7 +304,8 @@ impl<'a> Shift<'a> {
 
     /// Tells the cells of a launch that a gateway which runs already cannot be brought to.
     fn out_of_hand(&self, plan: &LaunchPlan, why: &str) {
-        for cell in &plan.cells {
+        let mut told = HashSet::new();
+        for cell in plan.cells.iter().filter(|cell| self.is_new(cell, &mut told)) {
             let scenario = self.scenario(cell);
             self.tell(Event::Untested(Untested {
                 surface: scenario.surface,
@@ -280,8 +318,9 @@ impl<'a> Shift<'a> {
 
     /// Tells the scenarios that a launch did not come to before its end.
     pub(super) fn never_run(&self, plan: &LaunchPlan, why: &str) {
-        let mut seen = self.judged.clone();
-        for cell in plan.cells.iter().filter(|cell| seen.insert(cell.scenario)) {
+        let (mut seen, mut told) = (self.judged.clone(), HashSet::new());
+        let cells = plan.cells.iter().filter(|cell| seen.insert(cell.scenario));
+        for cell in cells.filter(|cell| self.is_new(cell, &mut told)) {
             let scenario = self.scenario(cell);
             self.tell(Event::Untested(Untested {
                 surface: scenario.surface,
@@ -290,6 +329,12 @@ impl<'a> Shift<'a> {
                 unlock: "mend what ended the launch".into(),
             }));
         }
+    }
+
+    /// Whether what is told of a cell was not told of another: rows of pairs have one name.
+    fn is_new<'s>(&'s self, cell: &Cell, told: &mut HashSet<(&'s str, String)>) -> bool {
+        let scenario = self.scenario(cell);
+        scenario.origin == Origin::File || told.insert((&scenario.id, cell.route.clone()))
     }
 
     fn scenario(&self, cell: &Cell) -> &Scenario {

@@ -217,6 +217,32 @@ pub(super) const FAULTS: &[Fault] = &[
         },
     },
     Fault {
+        name: "large-batch-sheds-meta",
+        surface: SURFACE,
+        mistake: "To save room a batch of more than 16 KiB leaves out the _meta of its results.",
+        apply: |steps| {
+            steps.batch_packing.pack = |entries, tally| {
+                if entries.iter().map(String::len).sum::<usize>() <= 16 << 10 {
+                    return right::pack(entries, tally);
+                }
+                let shed = |result: &str| json::remove(result, "_meta").ok();
+                right::pack(&results(entries, shed), tally)
+            };
+        },
+    },
+    Fault {
+        name: "unknown-members-lost-beside-failures",
+        surface: SURFACE,
+        mistake: "If one call failed, the results of the others are rebuilt from the members that \
+                  every revision knows.",
+        apply: |steps| {
+            steps.batch_packing.pack = |entries, tally| match tally.failed {
+                0 => right::pack(entries, tally),
+                _ => right::pack(&results(entries, |result| Some(known_members(result))), tally),
+            };
+        },
+    },
+    Fault {
         name: "batch-without-content",
         surface: SURFACE,
         mistake: "The batch has a typed part and no content at all.",
@@ -253,11 +279,7 @@ pub(super) const FAULTS: &[Fault] = &[
         surface: SURFACE,
         mistake: "The result of an entry goes through a typed struct that knows five members.",
         apply: |steps| {
-            steps.batch_packing.result = |result| {
-                let members = json::members(result).unwrap_or_default();
-                let unknown = members.iter().filter(|m| !KNOWN.iter().any(|known| m.is(known)));
-                unknown.fold(result.to_owned(), |result, member| without(result, &member.key()))
-            };
+            steps.batch_packing.result = known_members;
         },
     },
     Fault {
@@ -316,6 +338,23 @@ fn is_oversize(done: &Done) -> bool {
 fn succeeded(done: &Done) -> bool {
     let success = |kind| matches!(kind, Kind::Success | Kind::Task | Kind::InputRequired);
     done.ended.as_ref().is_ok_and(|answer| success(answer.kind))
+}
+
+/// Entries with their results edited.
+fn results(entries: &[String], change: impl Fn(&str) -> Option<String>) -> Vec<String> {
+    let changed = |entry: &String| {
+        edit(entry.clone(), |entry| {
+            json::set(entry, "result", &change(json::get(entry, "result")?)?).ok()
+        })
+    };
+    entries.iter().map(changed).collect()
+}
+
+/// A result less the members that not every revision knows.
+fn known_members(result: &str) -> String {
+    let members = json::members(result).unwrap_or_default();
+    let unknown = members.iter().filter(|m| !KNOWN.iter().any(|known| m.is(known)));
+    unknown.fold(result.to_owned(), |result, member| without(result, &member.key()))
 }
 
 /// Members of an object, given without its braces, less one.

@@ -216,6 +216,17 @@ pub(super) const FAULTS: &[Fault] = &[
         apply: |steps| steps.flat_return.result = |result| without(result, "_meta"),
     },
     Fault {
+        name: "meta-lost-with-empty-content",
+        surface: SURFACE,
+        mistake: "A result without blocks is rebuilt from its typed part, and its _meta is gone.",
+        apply: |steps| {
+            steps.flat_return.result = |result| match json::get(&result, "content") {
+                Some("[]") => without(result, "_meta"),
+                _ => result,
+            };
+        },
+    },
+    Fault {
         name: "array-sent-below",
         surface: SURFACE,
         mistake: "A typed part that is no object goes to clients whose revision does not have it.",

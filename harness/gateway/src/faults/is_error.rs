@@ -142,6 +142,26 @@ pub(super) const FAULTS: &[Fault] = &[
         apply: on_failure!(|result| super::first_block(result)),
     },
     Fault {
+        name: "spelled-out-success-loses-typed-part",
+        surface: SURFACE,
+        mistake: "A result that says isError: false is rebuilt from its content alone.",
+        apply: |steps| {
+            steps.is_error.label = |result, _| match json::get(&result, "isError") {
+                Some("false") => without(result, "structuredContent"),
+                _ => result,
+            };
+        },
+    },
+    Fault {
+        name: "failure-with-blocks-loses-meta",
+        surface: SURFACE,
+        mistake: "A failed result of several blocks is rebuilt from them, and its _meta is gone.",
+        apply: on_failure!(|result| match json::get(&result, "content").map(json::items) {
+            Some(Ok(blocks)) if blocks.len() > 1 => without(result, "_meta"),
+            _ => result,
+        }),
+    },
+    Fault {
         name: "own-error-unflagged",
         surface: SURFACE,
         mistake: "The gateway's own tool says in words that it failed, without the flag.",

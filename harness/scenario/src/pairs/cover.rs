@@ -15,7 +15,7 @@ pub(super) struct Space {
     /// covers only what it is in.
     pub(super) masks: HashSet<(usize, usize)>,
     /// Values that cannot all stand in one row: axes and the values meant.
-    pub(super) exclude: Vec<Vec<(usize, Vec<usize>)>>,
+    pub(super) exclude: Vec<super::Exclusion>,
 }
 
 /// Rows that are made for each that is taken: the best of them.
@@ -186,7 +186,9 @@ impl<'a> Work<'a> {
         }
         let chance: Vec<usize> = (0..self.values).map(|_| self.random.below(1 << 16)).collect();
         let mut row: Partial = vec![None; order.len()];
-        with.iter().for_each(|(axis, value)| row[*axis] = Some(*value));
+        for (axis, value) in with {
+            row[*axis] = Some(*value);
+        }
         let masks = |value: &Value| self.masks[self.number(*value)];
         let whole = !with.is_empty() && !with.iter().any(masks);
         let rank = |chosen: &[Option<usize>], value: Value| {
@@ -261,7 +263,7 @@ fn stand(row: &[Option<usize>]) -> impl Iterator<Item = Value> {
     row.iter().enumerate().filter_map(|(axis, value)| Some((axis, (*value)?)))
 }
 
-/// SplitMix64: small, and the same everywhere.
+/// `SplitMix64`: small, and the same everywhere.
 struct Random(u64);
 
 impl Random {

@@ -4,14 +4,14 @@ use indexmap::IndexMap;
 use schemars::JsonSchema;
 use serde::Deserialize;
 
-use super::{Axis, Driven, Model, Row, Value};
+use super::{Axis, Driven, Exclusion, Model, Row, Value};
 use crate::check::{CheckFile, Source};
 use crate::mistake::Mistake;
 use crate::scenario::fit::Fit;
 use crate::scenario::form::form;
 use crate::scenario::{Delivery, OutcomeSpec};
 use crate::surface::Surface;
-use crate::word::{REVISIONS, ROUTES, named, words};
+use crate::word::{FEATURES, REVISIONS, ROUTES, named, words};
 use crate::yaml::{self, At};
 
 /// A model of pairs: `scenarios/pairs.yaml`.
@@ -73,6 +73,8 @@ struct ValueFile {
     encoding: Option<String>,
     /// The answer to two other calls of the same batch, one before and one behind.
     beside: Option<OutcomeSpec>,
+    /// Features that the launch must have, as in a scenario.
+    needs: Vec<String>,
     /// Checks that it adds.
     adds: Vec<String>,
     /// Checks that take the place of all others: beside this value the others are not judged.
@@ -172,17 +174,14 @@ impl ModelFile {
             upstream: one(words(&given(&file.upstream), &REVISIONS, "revision", source)?),
             encoding: one(words(&given(&file.encoding), &["json", "sse"], "encoding", source)?),
             beside: file.beside.clone(),
+            needs: words(&all(&file.needs), &FEATURES, "feature", source)?,
             adds: words(&all(&file.adds), &self.names(), "check", source)?,
             only: words(&all(&file.only), &self.names(), "check", source)?,
             direct_broken: file.direct.is_some(),
         })
     }
 
-    fn exclude(
-        &self,
-        axes: &[Axis],
-        whole: &Source<'_>,
-    ) -> Result<Vec<Vec<(usize, Vec<usize>)>>, Mistake> {
+    fn exclude(&self, axes: &[Axis], whole: &Source<'_>) -> Result<Vec<Exclusion>, Mistake> {
         let mut exclude = Vec::new();
         for one in &self.exclude {
             let source = Source { place: one.place, ..*whole };
@@ -230,9 +229,12 @@ impl ModelFile {
     }
 }
 
+/// Whether an outcome has some part.
+type Fills = fn(&OutcomeSpec) -> bool;
+
 /// No two axes fill the same part of the outcome: one would write over the other.
 fn apart(axes: &[Axis], source: &Source<'_>) -> Result<(), Mistake> {
-    let parts: [(&str, fn(&OutcomeSpec) -> bool); 6] = [
+    let parts: [(&str, Fills); 6] = [
         ("text", |outcome| outcome.text.is_some()),
         ("data", |outcome| outcome.data.is_some()),
         ("meta", |outcome| outcome.meta.is_some()),

@@ -3,6 +3,7 @@
 use std::collections::HashSet;
 
 use super::*;
+use crate::scenario::Form;
 
 fn shipped() -> Model {
     let path = concat!(env!("CARGO_MANIFEST_DIR"), "/../../scenarios/pairs.yaml");
@@ -12,7 +13,12 @@ fn shipped() -> Model {
 
 fn offer(routes: &[&str], revisions: &[&str]) -> Offer {
     let owned = |words: &[&str]| words.iter().map(|word| (*word).to_owned()).collect::<Vec<_>>();
-    Offer { routes: owned(routes), clients: owned(revisions), upstreams: owned(revisions) }
+    Offer {
+        routes: owned(routes),
+        clients: owned(revisions),
+        upstreams: owned(revisions),
+        features: Vec::new(),
+    }
 }
 
 const ALL: [&str; 3] = ["2026-07-28", "2025-11-25", "2025-06-18"];
@@ -21,17 +27,17 @@ const ALL: [&str; 3] = ["2026-07-28", "2025-11-25", "2025-06-18"];
 fn the_shipped_model_makes_at_least_300_rows_and_the_seed_decides_which() {
     let model = shipped();
     let everything = offer(&["flat", "batch", "facade"], &ALL);
-    let rows = model.rows(&everything, model.seed);
+    let rows = model.rows(&everything, model.seed, model.rows);
     assert!(rows.len() >= 300, "{}", rows.len());
-    assert_eq!(rows, model.rows(&everything, model.seed));
-    assert_ne!(rows, model.rows(&everything, model.seed + 1));
+    assert_eq!(rows, model.rows(&everything, model.seed, model.rows));
+    assert_ne!(rows, model.rows(&everything, model.seed + 1, model.rows));
 }
 
 #[test]
 fn every_pair_that_can_be_stands_in_a_row_that_is_judged() {
     let model = shipped();
     let everything = offer(&["flat", "batch", "facade"], &ALL);
-    let rows = model.rows(&everything, model.seed);
+    let rows = model.rows(&everything, model.seed, model.rows);
     let masked = |row: &Row| model.values(row).any(|value| !value.only.is_empty());
     let mut left = Vec::new();
     for (a, one) in model.axes.iter().enumerate() {
@@ -69,7 +75,7 @@ fn every_pair_that_can_be_stands_in_a_row_that_is_judged() {
 fn rows_keep_to_what_a_gateway_offers() {
     let model = shipped();
     let little = offer(&["flat"], &["2025-06-18"]);
-    let rows = model.rows(&little, model.seed);
+    let rows = model.rows(&little, model.seed, model.rows);
     assert!(rows.len() >= 300);
     for row in &rows {
         let scenario = model.scenario(row).unwrap();
@@ -79,7 +85,7 @@ fn rows_keep_to_what_a_gateway_offers() {
         );
         assert_eq!(scenario.id, "flat-return/pairs");
     }
-    assert!(model.rows(&offer(&["task"], &ALL), 1).is_empty());
+    assert!(model.rows(&offer(&["task"], &ALL), 1, 9).is_empty());
 }
 
 #[test]
@@ -118,7 +124,7 @@ fn values_bring_their_checks_and_their_parts() {
 fn axes_are_led_back_one_by_one_and_never_to_another_surface_or_launch() {
     let model = shipped();
     let offer = offer(&["flat", "batch"], &ALL);
-    let rows = model.rows(&offer, model.seed);
+    let rows = model.rows(&offer, model.seed, model.rows);
     for row in &rows {
         let scenario = model.scenario(row).unwrap();
         for axis in 0..model.axes.len() {

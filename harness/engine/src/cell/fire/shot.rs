@@ -199,9 +199,15 @@ impl<'a> Shot<'a> {
 
     /// Params with the members that a step wants in their `_meta`.
     pub(super) fn with_meta(&self, params: String, sender: Sender<'_>) -> Result<String, String> {
-        let Some(meta) = sender.meta else { return Ok(params) };
-        let meta = self.fill(meta.trim(), "");
-        json::set(&params, "_meta", &meta).map_err(|error| format!("the step's `_meta`: {error}"))
+        let params = match sender.meta {
+            None => params,
+            Some(meta) => {
+                let meta = self.fill(meta.trim(), "");
+                json::set(&params, "_meta", &meta)
+                    .map_err(|error| format!("the step's `_meta`: {error}"))?
+            }
+        };
+        Ok(crate::cell::sinks::traced(params, self.launch, self.scenario, self.cell))
     }
 
     /// Fills the markers of a step and of others.

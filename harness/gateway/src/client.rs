@@ -7,6 +7,7 @@ use http::{HeaderName, HeaderValue};
 
 use crate::aside::Aside;
 use crate::surfaces::truncation::Owner;
+use crate::trace::Trace;
 
 /// The level from which on a client of 2026-07-28 wants log messages (R-LOG-03).
 const LOG_LEVEL: &str = "io.modelcontextprotocol/logLevel";
@@ -17,6 +18,8 @@ pub(crate) struct Client {
     pub(crate) revision: Revision,
     /// Whether this request declares the tasks extension.
     pub(crate) declares_tasks: bool,
+    /// What a call of 2025-11-25 wants of the task that it asks for, a raw object.
+    pub(crate) task: Option<String>,
     /// What the client can do, a raw object; `{}` where the handshake said it.
     capabilities: String,
     /// The members of its `_meta` that an upstream is told, raw: `"key":value`, joined by commas.
@@ -25,6 +28,8 @@ pub(crate) struct Client {
     pub(crate) param_headers: Vec<(HeaderName, HeaderValue)>,
     /// To whom belongs what is kept for it.
     pub(crate) owner: Owner,
+    /// The trace that its request belongs to.
+    pub(crate) trace: Trace,
     /// How it is told what comes before its answer.
     pub(crate) aside: Aside,
 }
@@ -57,25 +62,28 @@ impl Client {
         Self {
             revision,
             declares_tasks,
+            task: None,
             capabilities: capabilities.to_owned(),
             passed_on: passed_on.join(","),
             param_headers,
             owner: Owner::default(),
+            trace: Trace::default(),
             aside: Aside { token, log_level, ..Aside::default() },
         }
     }
 
     /// The `_meta` of a request to an upstream of this revision, if it has one: the gateway's own
-    /// version and name, and what the client can do, as the gateway can do no more than that.
+    /// version and name, and what the client can do as it is `told`, as the gateway can do no more.
     pub(crate) fn meta_for(
         &self,
         upstream: Revision,
         me: &Implementation,
         token: Option<&str>,
+        told: fn(&str) -> String,
     ) -> Option<String> {
         let mut members = Vec::new();
         if upstream.era() == Era::Stateless {
-            let meta = request_meta(upstream, me, &self.capabilities);
+            let meta = request_meta(upstream, me, &told(&self.capabilities));
             members.push(meta[1..meta.len() - 1].to_owned());
             let level = self.aside.log_level.as_deref();
             members.extend(level.map(|level| format!("\"{LOG_LEVEL}\":{}", json::quote(level))));
@@ -111,12 +119,12 @@ mod tests {
         let client = Client::new(Revision::V2026_07_28, Some(meta), Vec::new());
         assert!(client.declares_tasks);
         let me = Implementation { name: "g".into(), version: "1".into() };
-        let new = client.meta_for(Revision::V2026_07_28, &me, None).unwrap();
+        let new = client.meta_for(Revision::V2026_07_28, &me, None, str::to_owned).unwrap();
         assert!(new.contains(r#""io.modelcontextprotocol/clientInfo":{"name":"g","version":"1"}"#));
         assert!(new.contains(r#"{"io.modelcontextprotocol/tasks":{}}"#));
         assert!(new.ends_with(r#","example.org/trace":1E+02}"#));
         assert!(!new.contains("progressToken"));
-        let old = client.meta_for(Revision::V2025_11_25, &me, None).unwrap();
+        let old = client.meta_for(Revision::V2025_11_25, &me, None, str::to_owned).unwrap();
         assert_eq!(old, r#"{"example.org/trace":1E+02}"#);
     }
 
@@ -126,6 +134,6 @@ mod tests {
         let client = Client::new(Revision::V2025_11_25, Some(meta), Vec::new());
         assert_eq!((client.capabilities.as_str(), client.passed_on.as_str()), ("{}", ""));
         let me = Implementation { name: "g".into(), version: "1".into() };
-        assert_eq!(client.meta_for(Revision::V2025_06_18, &me, None), None);
+        assert_eq!(client.meta_for(Revision::V2025_06_18, &me, None, str::to_owned), None);
     }
 }

@@ -8,6 +8,9 @@
 //! # Ok::<(), birdstrike_gateway::ConfigError>(())
 //! ```
 
+mod pins;
+mod sinks;
+
 use std::collections::BTreeMap;
 use std::net::{Ipv4Addr, SocketAddr};
 use std::path::{Path, PathBuf};
@@ -15,6 +18,12 @@ use std::path::{Path, PathBuf};
 use serde::Deserialize;
 
 use crate::identities::{self, Identity};
+
+pub use pins::{OutputSchema, PinMode, Pins};
+pub use sinks::{
+    AlertsConfig, AuditConfig, AuditFormat, AuditTarget, EventsConfig, LogConfig, OtlpProtocol,
+    RedactionConfig, TelemetryConfig,
+};
 
 /// A gateway's configuration.
 #[derive(Clone, Debug, Deserialize)]
@@ -44,6 +53,33 @@ pub struct Config {
     /// The budget of a batch; without it every result is returned whole.
     #[serde(default)]
     pub truncation: Option<Truncation>,
+    /// What tools are pinned to; without it none is.
+    #[serde(default)]
+    pub pins: Option<Pins>,
+    /// What is done about a result that its tool's outputSchema does not allow.
+    #[serde(default)]
+    pub output_schema: OutputSchema,
+    /// What the ids of tasks are sealed with; without it they are good for this run alone.
+    #[serde(default)]
+    pub task_key: Option<String>,
+    /// The log file, in addition to standard error.
+    #[serde(default)]
+    pub log: Option<LogConfig>,
+    /// The events of finished calls.
+    #[serde(default)]
+    pub events: Option<EventsConfig>,
+    /// The alerts of failed calls.
+    #[serde(default)]
+    pub alerts: Option<AlertsConfig>,
+    /// The audit exports.
+    #[serde(default)]
+    pub audit: Vec<AuditConfig>,
+    /// The spans.
+    #[serde(default)]
+    pub telemetry: Option<TelemetryConfig>,
+    /// What no sink is told.
+    #[serde(default)]
+    pub redaction: RedactionConfig,
 }
 
 /// Something that changes a successful result.
@@ -232,7 +268,9 @@ impl Config {
         if self.mutators.contains(&Mutator::TruncateText { max_chars: 0 }) {
             return Err("`truncate_text.max_chars` is 0: no text would be left".into());
         }
-        self.truncation.as_ref().map_or(Ok(()), Truncation::check)
+        self.pins.as_ref().map_or(Ok(()), Pins::check)?;
+        self.truncation.as_ref().map_or(Ok(()), Truncation::check)?;
+        self.check_sinks()
     }
 }
 

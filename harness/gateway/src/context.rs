@@ -1,15 +1,18 @@
 //! What every part of a running gateway needs.
 
+use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use birdstrike_wire::meta::Implementation;
 
-use crate::config::{Config, Limits, Mutator};
+use crate::config::{Config, Limits, Mutator, OutputSchema, Pins};
 use crate::identities::Identities;
 use crate::log::Log;
 use crate::sessions::Sessions;
+use crate::sinks::Sinks;
 use crate::surfaces::Steps;
 use crate::surfaces::resource_links::{Links, Memory};
+use crate::surfaces::tasks;
 use crate::surfaces::truncation::Budget;
 
 /// Links that are remembered for each identity.
@@ -17,12 +20,20 @@ const MAX_LINKS: usize = 10_000;
 
 /// Shared by all tasks of a gateway; does not change while it runs.
 pub(crate) struct Context {
-    pub(crate) log: Log,
+    pub(crate) log: Arc<Log>,
+    /// Where finished calls are told.
+    pub(crate) sinks: Sinks,
     pub(crate) steps: Steps,
     pub(crate) limits: Limits,
     pub(crate) mutators: Vec<Mutator>,
     /// The budget of a batch, with what it keeps to be fetched.
     pub(crate) budget: Option<Budget>,
+    /// What the ids of tasks are sealed with.
+    pub(crate) task_key: tasks::Key,
+    /// What tools are pinned to.
+    pub(crate) pins: Option<Pins>,
+    /// What is done about a result that its tool's outputSchema does not allow.
+    pub(crate) output_schema: OutputSchema,
     /// The clients that shook hands, and all who listen.
     pub(crate) sessions: Sessions,
     /// Who may call.
@@ -39,7 +50,7 @@ pub(crate) struct Context {
 }
 
 impl Context {
-    pub(crate) fn new(log: Log, steps: &Steps, config: &Config) -> Self {
+    pub(crate) fn new(log: Arc<Log>, sinks: Sinks, steps: &Steps, config: &Config) -> Self {
         let me = Implementation {
             name: "birdstrike-gateway".into(),
             version: env!("CARGO_PKG_VERSION").into(),
@@ -48,10 +59,14 @@ impl Context {
         let run = jiff::Timestamp::now().as_nanosecond();
         Self {
             log,
+            sinks,
             steps: *steps,
             limits: config.limits.clone(),
             mutators: config.mutators.clone(),
             budget: config.truncation.map(Budget::new),
+            task_key: tasks::Key::new(config.task_key.as_deref()),
+            pins: config.pins.clone(),
+            output_schema: config.output_schema,
             sessions: Sessions::default(),
             identities: Identities::new(&config.identities),
             links: Links {

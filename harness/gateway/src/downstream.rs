@@ -7,6 +7,7 @@ mod lists;
 mod request;
 mod session;
 mod stream;
+mod watch;
 
 use std::net::SocketAddr;
 use std::sync::Arc;
@@ -15,7 +16,7 @@ use axum::Router;
 use axum::body::Body;
 use axum::extract::State;
 use axum::response::{IntoResponse, Response};
-use axum::routing::post;
+use axum::routing::{get, post};
 use birdstrike_wire::{Envelope, Era, Kind, Revision, codes, envelope, json};
 use http::header::ACCEPT;
 use http::{HeaderMap, StatusCode};
@@ -25,9 +26,11 @@ use tokio_util::sync::CancellationToken;
 use crate::aside::Aside;
 use crate::client::Client;
 use crate::pipeline::{Call, Method, Pipeline};
-use crate::routes::{Reply, batch, continuation, facade, flat, relayed};
+use crate::routes::{Reply, batch, continuation, facade, flat, relayed, task, tools};
 use crate::sessions::{self, Session};
+use crate::surfaces::tasks;
 use crate::surfaces::truncation::Owner;
+use crate::trace::Trace;
 use crate::upstream::list::Listing;
 use door::Unread;
 use request::Asked;
@@ -46,7 +49,18 @@ pub(crate) struct Server {
 /// The routes of the server. Any other method on the endpoint is answered with 405.
 pub(crate) fn router(server: Arc<Server>) -> Router {
     let endpoint = post(receive).get(session::listen).delete(session::end);
-    Router::new().route("/mcp", endpoint).route("/invoke", post(invoke)).with_state(server)
+    let router = Router::new().route("/mcp", endpoint).route("/invoke", post(invoke));
+    router.route("/tools", get(table)).merge(watch::router()).with_state(server)
+}
+
+/// The tools, for whoever keeps an inventory.
+async fn table(State(server): State<Arc<Server>>, headers: HeaderMap) -> Response {
+    let mut client = Client::new(Revision::NEWEST, None, Vec::new());
+    client.owner = match door::admit(&server, &headers) {
+        Ok(owner) => owner,
+        Err(refused) => return refused.into_response(),
+    };
+    stream::json(Reply::ok(tools::table(&server.pipeline, &client).await))
 }
 
 async fn receive(State(server): State<Arc<Server>>, headers: HeaderMap, body: Body) -> Response {
@@ -109,7 +123,7 @@ async fn request(
     asked.client.owner = owner;
     let id = (steps.id)(id);
     match asked.method.as_str() {
-        "initialize" => session::open(server, &id, &asked),
+        "initialize" => session::open(server, &id, &asked).await,
         "subscriptions/listen" if asked.client.revision.era() == Era::Stateless => {
             session::subscribe(server, &id, &asked)
         }
@@ -142,6 +156,7 @@ async fn invoke(State(server): State<Arc<Server>>, headers: HeaderMap, body: Bod
     };
     let mut client = Client::new(Revision::NEWEST, None, Vec::new());
     client.owner = owner;
+    client.trace = Trace::of(json::get(text, "_meta"), &headers);
     tokio::select! {
         reply = facade::invoke(&server.pipeline, text, &client) => stream::json(reply),
         () = server.stopped.cancelled() => stream::json(facade::refusal(503, "the gateway is stopping")),
@@ -196,7 +211,8 @@ async fn answer(server: &Server, id: &str, asked: &Asked) -> Reply {
         (Era::Handshake, "ping") => Reply::ok(envelope::result(id, "{}")),
         (Era::Handshake, "logging/setLevel") => session::set_level(id, asked),
         (Era::Stateless, "server/discover") => {
-            Reply::ok(envelope::result(id, &request::discover(me)))
+            let tasks = pipeline.offers_tasks(client, Era::Stateless).await;
+            Reply::ok(envelope::result(id, &request::discover(me, tasks)))
         }
         (_, "tools/list") => listing::list(pipeline, id, asked).await,
         (_, "tools/call") => call(pipeline, id, asked).await,
@@ -208,6 +224,9 @@ async fn answer(server: &Server, id: &str, asked: &Asked) -> Reply {
         (_, "resources/read") => relay(pipeline, id, asked, Method::Resource).await,
         (_, "prompts/get") => relay(pipeline, id, asked, Method::Prompt).await,
         (_, method) => {
+            if let Some(method) = tasks::METHODS.into_iter().find(|known| *known == method) {
+                return task::relay(pipeline, id, method, &asked.params, client).await;
+            }
             let shown: String = method.chars().take(100).collect();
             let message = format!("unknown method: {shown}");
             Reply::error(revision, Some(id), codes::METHOD_NOT_FOUND, &message, None)
@@ -252,13 +271,17 @@ async fn call(pipeline: &Pipeline, id: &str, asked: &Asked) -> Reply {
     if let Some(reply) = continuation::call(pipeline, id, &params.name, arguments, &asked.client) {
         return reply;
     }
+    let mut client = asked.client.clone();
+    if client.revision == Revision::V2025_11_25 {
+        client.task = params.task.map(str::to_owned);
+    }
     let call = Call {
         route: "flat",
         method: Method::Tool,
         tool: &params.name,
         arguments: params.arguments,
         others: &params.others,
-        client: &asked.client,
+        client: &client,
     };
     if let Err(mismatch) = pipeline.check_param_headers(&call) {
         let message = mismatch.to_string();

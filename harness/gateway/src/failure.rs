@@ -30,6 +30,10 @@ pub enum Cause {
     InputNotCarried,
     /// No tool of that name.
     UnknownTool,
+    /// A pinned tool has another digest now.
+    DigestDrift,
+    /// The result does not keep to its tool's outputSchema.
+    OutputSchema,
     /// No prompt of that name.
     UnknownPrompt,
     /// No resource of that URI, or none for this caller.
@@ -50,6 +54,8 @@ impl Cause {
             Self::TaskNotDeclared => "task_not_declared",
             Self::InputNotCarried => "input_not_carried",
             Self::UnknownTool => "unknown_tool",
+            Self::DigestDrift => "digest_drift",
+            Self::OutputSchema => "output_schema",
             Self::UnknownPrompt => "unknown_prompt",
             Self::UnknownResource => "unknown_resource",
             Self::Skipped => "skipped",
@@ -57,7 +63,7 @@ impl Cause {
     }
 
     /// The JSON-RPC code towards a client of this revision. What MCP has a code for gets that one;
-    /// the gateway's own lie from -31001 to -31005.
+    /// the gateway's own lie from -31001 to -31007.
     pub const fn code(self, client: Revision) -> i64 {
         match self {
             Self::Unreachable => -31001,
@@ -65,6 +71,8 @@ impl Cause {
             Self::ResponseTooLarge => -31003,
             Self::BadAnswer => -31004,
             Self::NotStarted => -31005,
+            Self::DigestDrift => -31006,
+            Self::OutputSchema => -31007,
             Self::TaskNotDeclared if client.has_result_type() => codes::MISSING_CLIENT_CAPABILITY,
             Self::TaskNotDeclared | Self::InputNotCarried | Self::Skipped => codes::INTERNAL_ERROR,
             // Each era has a code of its own (R-ERR-19).
@@ -162,6 +170,8 @@ mod tests {
             Cause::Timeout,
             Cause::ResponseTooLarge,
             Cause::BadAnswer,
+            Cause::DigestDrift,
+            Cause::OutputSchema,
         ];
         for cause in own {
             let code = cause.code(Revision::NEWEST);

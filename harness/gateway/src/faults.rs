@@ -5,13 +5,17 @@
 //! through the right step, so that it shows where it should and nowhere else.
 
 mod answer_reading;
+mod audit_export;
 mod batch_packing;
 mod facade;
 mod flat_return;
 mod is_error;
 mod listing;
 mod mutators;
+mod redaction;
 mod resource_links;
+mod schema_and_digest;
+mod tasks;
 mod text;
 mod transport;
 mod truncation;
@@ -44,10 +48,14 @@ pub const fn all() -> &'static [&'static [Fault]] {
         truncation::FAULTS,
         batch_packing::FAULTS,
         flat_return::FAULTS,
+        flat_return::blocks::FAULTS,
         facade::FAULTS,
         resource_links::FAULTS,
-        flat_return::blocks::FAULTS,
+        tasks::FAULTS,
         is_error::FAULTS,
+        schema_and_digest::FAULTS,
+        redaction::FAULTS,
+        audit_export::FAULTS,
         listing::FAULTS,
         transport::FAULTS,
     ]

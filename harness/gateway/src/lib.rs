@@ -32,6 +32,8 @@
 //! | -31003 | `response_too_large` | the answer is larger than the limit |
 //! | -31004 | `bad_answer` | the answer breaks a rule that it cannot be read without |
 //! | -31005 | `not_started` | the command of a stdio upstream cannot be run |
+//! | -31006 | `digest_drift` | a pinned tool is not what it was |
+//! | -31007 | `output_schema` | the result does not keep to its tool's outputSchema |
 //! | -32021, or -32603 below 2026-07-28 | `task_not_declared` | a task for a client that declared none |
 //! | -32603 | `input_not_carried` | a request for input to a client of a handshake revision |
 //! | -32602 | `unknown_tool`, `unknown_prompt` | no upstream of that name |
@@ -55,11 +57,17 @@ mod log;
 mod pipeline;
 mod routes;
 mod sessions;
+mod sinks;
 mod spelled;
 pub mod surfaces;
+mod trace;
 mod upstream;
 
-pub use config::{Config, ConfigError, Limits, Mutator, Target, Truncation, UpstreamConfig};
+pub use config::{
+    AlertsConfig, AuditConfig, AuditFormat, AuditTarget, Config, ConfigError, EventsConfig, Limits,
+    LogConfig, Mutator, OtlpProtocol, OutputSchema, PinMode, Pins, RedactionConfig, Target,
+    TelemetryConfig, Truncation, UpstreamConfig,
+};
 pub use failure::{Cause, Failure};
 pub use gateway::{Gateway, StartError};
 pub use identities::Identity;

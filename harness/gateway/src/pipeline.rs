@@ -1,20 +1,23 @@
 //! One call to an upstream, whatever the route: asked, read, settled, logged.
 
 mod reading;
+mod schema;
+mod task;
 
 use std::sync::Arc;
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
 use birdstrike_wire::headers::{Found, Mismatch, param_mismatches};
 use birdstrike_wire::{Era, Revision, codes, json};
+use futures_util::future::join_all;
+use jiff::Timestamp;
 
 use crate::client::Client;
 use crate::context::Context;
 use crate::failure::{Cause, Failure};
-use crate::log::Line;
+use crate::sinks::{self, Facts};
 use crate::surfaces::answer_reading::{self, Answer, Asked, Kind};
-use crate::surfaces::is_error::Outcome;
-use crate::surfaces::mutators;
+use crate::surfaces::mutators::{self, Change};
 use crate::surfaces::resource_links::{self, Source, Way};
 use crate::upstream::{Answered, Ask, Upstream};
 
@@ -30,6 +33,8 @@ pub(crate) enum Method {
     Tool,
     Prompt,
     Resource,
+    /// A request about a task, of this name.
+    Task(&'static str),
 }
 
 impl Method {
@@ -38,6 +43,7 @@ impl Method {
             Self::Tool => "tools/call",
             Self::Prompt => "prompts/get",
             Self::Resource => "resources/read",
+            Self::Task(method) => method,
         }
     }
 }
@@ -57,6 +63,8 @@ pub(crate) struct Call<'a> {
 
 /// How it ended.
 pub(crate) struct Ended {
+    /// Its name in the sinks.
+    pub(crate) call_id: String,
     /// The answer, or why there is none.
     pub(crate) answer: Result<Answer, Failure>,
     /// The upstream's name; empty if no upstream has the tool.
@@ -72,12 +80,13 @@ impl Ended {
     /// A call of what nobody has.
     fn unanswered(call: &Call<'_>) -> Self {
         let (cause, what) = match call.method {
-            Method::Tool => (Cause::UnknownTool, "tool"),
+            Method::Tool | Method::Task(_) => (Cause::UnknownTool, "tool"),
             Method::Prompt => (Cause::UnknownPrompt, "prompt"),
             Method::Resource => (Cause::UnknownResource, "resource"),
         };
         let shown: String = call.tool.chars().take(200).collect();
         Self {
+            call_id: String::new(),
             answer: Err(Failure::new(cause, format!("unknown {what}: {shown}"))),
             upstream: String::new(),
             revision: None,
@@ -97,6 +106,23 @@ impl Pipeline {
         let (prefix, name) = tool.split_once('.')?;
         let upstream = self.upstreams.iter().find(|upstream| upstream.name == prefix)?;
         Some((upstream, name))
+    }
+
+    /// What clients call the tool that an upstream calls `own`.
+    pub(crate) fn shown_name(&self, upstream: &str, own: &str) -> String {
+        if self.upstreams.len() == 1 { own.to_owned() } else { format!("{upstream}.{own}") }
+    }
+
+    /// Whether any upstream offers tasks in the form of this era; who does not
+    /// answer soon has none.
+    pub(crate) async fn offers_tasks(&self, client: &Client, era: Era) -> bool {
+        const PATIENCE: Duration = Duration::from_secs(2);
+        let asked = self.upstreams.iter().map(|upstream| async move {
+            tokio::time::timeout(PATIENCE, upstream.offers_tasks(client, era))
+                .await
+                .unwrap_or(false)
+        });
+        join_all(asked).await.contains(&true)
     }
 
     /// Holds the `Mcp-Param-*` headers of a client that mirrors its arguments against them, as far
@@ -120,23 +146,34 @@ impl Pipeline {
         first.map_or(Ok(()), Err)
     }
 
-    /// Makes one call and writes its log line.
+    /// Makes one call and tells it to all sinks.
     pub(crate) async fn call(&self, call: &Call<'_>) -> Ended {
-        let mut watch =
-            Watch { context: &self.context, call, started: Instant::now(), over: false };
+        let mut watch = Watch::new(&self.context, call);
         let mut ended = Ended::unanswered(call);
+        ended.call_id.clone_from(&watch.call_id);
         if let Some((upstream, name)) = self.target(call) {
             ended.upstream.clone_from(&upstream.name);
+            watch.upstream.clone_from(&upstream.name);
             let work = self.call_upstream(upstream, &name, call, &mut ended);
             if let Err(failure) = upstream.in_time(work).await {
                 ended.answer = Err(failure);
             }
         }
         let report = self.shape(call, &mut ended);
+        self.tell_broken(call, &ended, &report);
         ended.elapsed_ms = watch.started.elapsed().as_millis();
-        watch.ended(&ended);
-        self.tell(call, &ended.upstream, &report);
+        watch.ended(&ended, report.changes);
         ended
+    }
+
+    /// One line for a mutator that failed.
+    fn tell_broken(&self, call: &Call<'_>, ended: &Ended, report: &mutators::Report) {
+        if let Some((mutator, why)) = &report.broken {
+            let line = self.context.log.event("mutator_failed").text("call_id", &ended.call_id);
+            let line = line.text("trace_id", &call.client.trace.trace_id).text("route", call.route);
+            let line = line.text("tool", call.tool).text("upstream", &ended.upstream);
+            line.text("mutator", mutator).text("cause", why).write();
+        }
     }
 
     /// What the gateway does to a result, whatever the route: mutators first, which get it as the
@@ -144,7 +181,7 @@ impl Pipeline {
     fn shape(&self, call: &Call<'_>, ended: &mut Ended) -> mutators::Report {
         let Context { mutators, links, steps, .. } = &*self.context;
         let (source, report) = match call.method {
-            Method::Tool => {
+            Method::Tool | Method::Task(_) => {
                 let run = mutators::run(&mut ended.answer, call.route, mutators, &steps.mutators);
                 (Source::Call, run)
             }
@@ -155,22 +192,6 @@ impl Pipeline {
         let (answer, steps) = (&mut ended.answer, &steps.resource_links);
         resource_links::hand_out(answer, source, call.route, &way, links, steps);
         report
-    }
-
-    /// One line for each change of a result, and one for a mutator that failed.
-    fn tell(&self, call: &Call<'_>, upstream: &str, report: &mutators::Report) {
-        let line = |event| {
-            let line = self.context.log.event(event).text("route", call.route);
-            line.text("tool", call.tool).text("upstream", upstream)
-        };
-        for change in &report.changes {
-            let line = line("mutated").text("mutator", change.mutator);
-            let line = line.number("bytes_before", change.bytes_before as i128);
-            line.number("bytes_after", change.bytes_after as i128).write();
-        }
-        if let Some((mutator, why)) = &report.broken {
-            line("mutator_failed").text("mutator", mutator).text("cause", why).write();
-        }
     }
 
     async fn call_upstream(
@@ -199,12 +220,19 @@ impl Pipeline {
             ended.answer = Err(failure);
             return;
         }
+        if has_headers && let Err(failure) = self.check_pin(upstream, name, call).await {
+            ended.answer = Err(failure);
+            return;
+        }
         let param_headers = if has_headers {
             upstream.param_headers(name, call.arguments, call.client)
         } else {
             Vec::new()
         };
-        let members = members(name, call);
+        let task = call.client.task.as_deref();
+        let asks_for_task =
+            task.is_some() && upstream.offers_tasks(call.client, Era::Handshake).await;
+        let members = members(name, call, task.filter(|_| asks_for_task));
         let mut ask = Ask {
             method: call.method.as_str(),
             name: Some(name),
@@ -225,6 +253,10 @@ impl Pipeline {
                 self.ask(upstream, &ask, ended).await;
             }
         }
+        self.hand_out(upstream, call, ended);
+        if has_headers {
+            self.check_output(upstream, name, call, &mut ended.answer).await;
+        }
     }
 
     async fn ask(&self, upstream: &Upstream, ask: &Ask<'_>, ended: &mut Ended) {
@@ -237,12 +269,12 @@ impl Pipeline {
             }
         };
         ended.revision = Some(link.revision);
-        ended.bytes = message.bytes.len();
+        ended.bytes = (steps.answer_reading.size)(&message.bytes);
         let asked = Asked {
             id: &id,
             upstream: link.revision,
             client: ask.client.revision,
-            declares_tasks: ask.client.declares_tasks,
+            declares_tasks: ask.client.declares_tasks || ask.client.task.is_some(),
         };
         let read = answer_reading::read(message, &asked, &steps.answer_reading, &steps.is_error);
         let aftermath = match &read {
@@ -262,63 +294,76 @@ impl Call<'_> {
     }
 }
 
-/// Sees to it that a call has its line in the log, also when its client goes away.
+/// Sees to it that a call is told to all sinks, once, also when its client goes away.
 struct Watch<'a> {
     context: &'a Context,
     call: &'a Call<'a>,
+    call_id: String,
+    upstream: String,
+    began: Timestamp,
     started: Instant,
     over: bool,
 }
 
-impl Watch<'_> {
-    fn ended(&mut self, ended: &Ended) {
-        self.over = true;
-        let outcome = (self.context.steps.is_error.outcome)(&ended.answer);
-        let mut line = self.line(&ended.upstream, outcome);
-        match &ended.answer {
-            Ok(Answer { kind: Kind::RpcError, body }) => {
-                let code = json::get(body, "code").and_then(|code| code.parse().ok());
-                line = line.number("code", code.unwrap_or(0));
-            }
-            Ok(_) => {}
-            Err(failure) => {
-                let code = failure.cause.code(self.call.client.revision);
-                line = line.number("code", code.into()).text("cause", failure.cause.slug());
-            }
+impl<'a> Watch<'a> {
+    fn new(context: &'a Context, call: &'a Call<'a>) -> Self {
+        Self {
+            context,
+            call,
+            call_id: context.call_id(),
+            upstream: String::new(),
+            began: Timestamp::now(),
+            started: Instant::now(),
+            over: false,
         }
-        line.number("bytes", ended.bytes as i128).number("elapsed_ms", self.elapsed_ms()).write();
     }
 
-    fn line(&self, upstream: &str, outcome: Outcome) -> Line<'_> {
-        let line = self.context.log.event("call").text("route", self.call.route);
-        let line = line.text("method", self.call.method.as_str());
-        let line = line.text("tool", self.call.tool).text("upstream", upstream);
-        line.text("outcome", outcome.as_str())
+    fn ended(&mut self, ended: &Ended, changes: Vec<Change>) {
+        self.over = true;
+        self.tell(Some(&ended.answer), ended.bytes, changes);
     }
 
-    fn elapsed_ms(&self) -> i128 {
-        i128::try_from(self.started.elapsed().as_millis()).unwrap_or(i128::MAX)
+    fn tell(&self, answer: Option<&Result<Answer, Failure>>, bytes: usize, changes: Vec<Change>) {
+        let facts = Facts {
+            call_id: &self.call_id,
+            method: self.call.method,
+            tool: self.call.tool,
+            upstream: &self.upstream,
+            route: self.call.route,
+            arguments: self.call.arguments,
+            client: self.call.client,
+            began: self.began,
+            elapsed_ms: u64::try_from(self.started.elapsed().as_millis()).unwrap_or(u64::MAX),
+            bytes,
+            answer,
+            changes,
+        };
+        self.context.sinks.tell(sinks::made(facts, self.context));
     }
 }
 
 impl Drop for Watch<'_> {
     fn drop(&mut self) {
         if !self.over {
-            let line = self.line("", Outcome::Failed).text("cause", "cancelled");
-            line.number("elapsed_ms", self.elapsed_ms()).write();
+            self.tell(None, 0, Vec::new());
         }
     }
 }
 
 /// The members of the params for the upstream, with its own name for the tool.
-fn members(name: &str, call: &Call<'_>) -> String {
-    let comma = if call.others.is_empty() { "" } else { "," };
-    let (name, arguments, others) = (json::quote(name), call.arguments, call.others);
+fn members(name: &str, call: &Call<'_>, task: Option<&str>) -> String {
     let key = if call.method == Method::Resource { "uri" } else { "name" };
-    if arguments.is_empty() {
-        return format!("\"{key}\":{name}{comma}{others}");
+    let mut members = format!("\"{key}\":{}", json::quote(name));
+    if !call.arguments.is_empty() {
+        members.push_str(&format!(",\"arguments\":{}", call.arguments));
     }
-    format!("\"{key}\":{name},\"arguments\":{arguments}{comma}{others}")
+    if let Some(task) = task {
+        members.push_str(&format!(",\"task\":{task}"));
+    }
+    if !call.others.is_empty() {
+        members.push_str(&format!(",{}", call.others));
+    }
+    members
 }
 
 /// Whether the upstream refused the call for its headers.

@@ -5,6 +5,8 @@ pub(crate) mod continuation;
 pub(crate) mod facade;
 pub(crate) mod flat;
 pub(crate) mod relayed;
+pub(crate) mod task;
+pub(crate) mod tools;
 
 use birdstrike_wire::Revision;
 use birdstrike_wire::codes;

@@ -16,8 +16,8 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
 use ::http::{HeaderName, HeaderValue};
-use birdstrike_wire::Revision;
 use birdstrike_wire::headers::{self, Annotation};
+use birdstrike_wire::{Era, Revision};
 use tokio::time::Instant;
 use tokio_util::sync::CancellationToken;
 
@@ -27,6 +27,7 @@ use crate::config::{Target, UpstreamConfig};
 use crate::context::Context;
 use crate::failure::{Cause, Failure};
 use crate::surfaces::answer_reading::Message;
+use crate::surfaces::schema_and_digest::Known;
 use crate::surfaces::upstream_read::Aftermath;
 use http::{Heard, Http};
 use link::{Link, Request, Way};
@@ -57,6 +58,8 @@ pub(crate) struct Upstream {
     /// The arguments that tools want in headers, by tool, as they were last listed. Most want none
     /// and have no entry.
     mirrored: Mutex<HashMap<String, Arc<[Annotation]>>>,
+    /// The tools as they were last listed, by their names.
+    known: Mutex<HashMap<String, Arc<Known>>>,
 }
 
 /// How an upstream is reached.
@@ -110,6 +113,7 @@ impl Upstream {
             next_id: AtomicU64::new(1),
             paused_until: Mutex::default(),
             mirrored: Mutex::default(),
+            known: Mutex::default(),
         })
     }
 
@@ -222,6 +226,13 @@ impl Upstream {
         Ok(())
     }
 
+    /// Whether the upstream offers tasks in the form of this era. One that cannot be reached offers
+    /// nothing.
+    pub(crate) async fn offers_tasks(&self, client: &Client, era: Era) -> bool {
+        let link = self.link(client).await;
+        link.is_ok_and(|link| link.told.offers_tasks && link.revision.era() == era)
+    }
+
     /// Sees to the way that a failed call took, and gives the failure back.
     async fn failed(&self, failure: Failure, link: Option<&Arc<Link>>) -> Failure {
         let aftermath = (self.context.steps.upstream_read.aftermath)(&failure);
@@ -254,6 +265,11 @@ impl Upstream {
         self.mirrored.lock().unwrap_or_else(PoisonError::into_inner).get(tool).cloned()
     }
 
+    /// A tool as it was last listed.
+    pub(crate) fn known(&self, tool: &str) -> Option<Arc<Known>> {
+        self.known.lock().unwrap_or_else(PoisonError::into_inner).get(tool).cloned()
+    }
+
     /// The `Mcp-Param-*` headers of a call (R-HTTP-17): those that the tool's definition asks for,
     /// and, of the client's own, those that it does not know (R-HTTP-20).
     pub(crate) fn param_headers(
@@ -280,7 +296,8 @@ impl Upstream {
 
 /// The params of a request in the upstream's revision.
 fn params(ask: &Ask<'_>, upstream: Revision, token: Option<&str>, context: &Context) -> String {
-    let meta = ask.client.meta_for(upstream, &context.me, token);
+    let told = context.steps.tasks.told;
+    let meta = ask.client.meta_for(upstream, &context.me, token, told);
     match (meta, ask.members.is_empty()) {
         (Some(meta), true) => format!("{{\"_meta\":{meta}}}"),
         (Some(meta), false) => format!("{{{},\"_meta\":{meta}}}", ask.members),

@@ -12,7 +12,7 @@ pub(crate) const REVISIONS: [&str; 3] = ["2025-06-18", "2025-11-25", "2026-07-28
 
 /// Features that a launch may have and a scenario may need: switches of a configuration that no
 /// gateway has all on at once, and abilities that not every gateway has.
-pub(crate) const FEATURES: [&str; 17] = [
+pub(crate) const FEATURES: [&str; 18] = [
     // A batch may hold about 4 KB of results.
     "small-budget",
     // A mutator that cuts long texts is on.
@@ -44,6 +44,8 @@ pub(crate) const FEATURES: [&str; 17] = [
     "dead-upstream",
     // The second upstream's name begins with the first one's.
     "names-alike",
+    // The gateway holds `-known-secret` as a secret of its own.
+    "known-secret",
 ];
 
 /// Observations that the engine can measure.

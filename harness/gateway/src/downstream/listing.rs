@@ -5,8 +5,10 @@ use birdstrike_wire::{codes, envelope, json};
 use futures_util::future::join_all;
 
 use super::request::Asked;
+use crate::config::PinMode;
 use crate::pipeline::Pipeline;
 use crate::routes::{Reply, batch, continuation};
+use crate::surfaces::schema_and_digest::Pin;
 use crate::upstream::Upstream;
 
 /// Lists. An upstream that does not answer lacks its tools, and the rest still stands; if none
@@ -45,7 +47,8 @@ pub(super) async fn list(pipeline: &Pipeline, id: &str, asked: &Asked) -> Reply 
                 tell(pipeline, upstream, "tool_dropped", "own_name", "the gateway has such a tool");
                 continue;
             }
-            list.push((steps.definition)(&definition, &name, revision));
+            let listed = (steps.definition)(&definition, &name, revision);
+            list.extend(with_digest(pipeline, upstream, &definition, listed));
         }
         lists.push(list);
     }
@@ -69,6 +72,32 @@ pub(super) async fn list(pipeline: &Pipeline, id: &str, asked: &Asked) -> Reply 
         format!("{{\"tools\":[{tools}]}}")
     };
     Reply::ok(envelope::result(id, &result))
+}
+
+/// A definition with its digest; `None` for one that is withheld, as it is not what it is pinned to
+/// be.
+fn with_digest(
+    pipeline: &Pipeline,
+    upstream: &Upstream,
+    definition: &str,
+    listed: String,
+) -> Option<String> {
+    let steps = &pipeline.context.steps.schema_and_digest;
+    let own = json::get_string(definition, "name")?;
+    let known = upstream.known(&own);
+    let observed = known.as_ref().and_then(|known| known.digest.as_deref());
+    let listed = (steps.listed)(listed);
+    let shown = pipeline.shown_name(&upstream.name, &own);
+    let pins = pipeline.context.pins.as_ref();
+    let pinned = pins.and_then(|pins| Some((pins.mode, pins.digests.get(&shown)?)));
+    let Some((mode, pinned)) = pinned else { return Some((steps.shown)(listed, observed, None)) };
+    let pin = Pin { mode, pinned, observed };
+    if (steps.matches)(&pin) {
+        return Some((steps.shown)(listed, observed, None));
+    }
+    pipeline.tell_drift("list", &shown, &upstream.name, &pin);
+    let told = (mode == PinMode::Warn).then_some(pinned.as_str());
+    (steps.may_list)(mode).then(|| (steps.shown)(listed, observed, told))
 }
 
 /// What of a listing is left out, and why.

@@ -3,7 +3,7 @@
 use birdstrike_wire::headers::{
     Found, MCP_PARAM_PREFIX, MCP_PROTOCOL_VERSION, Mirrored, check_mirror, name_param,
 };
-use birdstrike_wire::meta::{CLIENT_CAPABILITIES, PROTOCOL_VERSION, SERVER_INFO};
+use birdstrike_wire::meta::{CLIENT_CAPABILITIES, PROTOCOL_VERSION, SERVER_INFO, TASKS_EXTENSION};
 use birdstrike_wire::{Envelope, Era, Revision, codes, json};
 use http::{HeaderMap, HeaderName, HeaderValue};
 
@@ -11,6 +11,7 @@ use crate::aside::Aside;
 use crate::client::Client;
 use crate::routes::Reply;
 use crate::sessions::Session;
+use crate::trace::Trace;
 
 /// The newest revision with a handshake: what a client with unknown wishes is offered.
 const NEWEST_HANDSHAKE: Revision = Revision::V2025_11_25;
@@ -77,6 +78,7 @@ impl Asked {
             return Err(Refused::new(codes::INVALID_PARAMS, message));
         }
         let mut client = Client::new(revision, meta, param_headers(headers));
+        client.trace = Trace::of(meta, headers);
         let log_level = match &aside.session {
             Some(session) => session.log_level(),
             None => client.aside.log_level,
@@ -167,19 +169,33 @@ pub(super) fn agreed(params: &str) -> Revision {
 }
 
 /// What is served, empty lists included: which upstreams have what shows when they are asked.
-const CAPABILITIES: &str = r#"{"tools":{"listChanged":true},"resources":{"listChanged":true},"prompts":{"listChanged":true},"logging":{}}"#;
+const CAPABILITIES: &str = r#""tools":{"listChanged":true},"resources":{"listChanged":true},"prompts":{"listChanged":true},"logging":{}"#;
 
 /// The result of `initialize`.
-pub(super) fn initialize(revision: Revision, me: &str) -> String {
+pub(super) fn initialize(revision: Revision, me: &str, tasks: bool) -> String {
+    // Without `list`: nothing is kept of whose tasks are whose (R-TASK1-18).
+    let tasks = match revision {
+        Revision::V2025_11_25 if tasks => {
+            ",\"tasks\":{\"cancel\":{},\"requests\":{\"tools\":{\"call\":{}}}}"
+        }
+        _ => "",
+    };
     format!(
-        "{{\"protocolVersion\":\"{revision}\",\"capabilities\":{CAPABILITIES},\"serverInfo\":{me}}}"
+        "{{\"protocolVersion\":\"{revision}\",\"capabilities\":{{{CAPABILITIES}{tasks}}},\
+         \"serverInfo\":{me}}}"
     )
 }
 
 /// The result of `server/discover`.
-pub(super) fn discover(me: &str) -> String {
+pub(super) fn discover(me: &str, tasks: bool) -> String {
+    let extensions = if tasks {
+        format!(",\"extensions\":{{\"{TASKS_EXTENSION}\":{{}}}}")
+    } else {
+        String::new()
+    };
     format!(
-        "{{\"resultType\":\"complete\",\"supportedVersions\":[\"{}\"],\"capabilities\":{CAPABILITIES},\
+        "{{\"resultType\":\"complete\",\"supportedVersions\":[\"{}\"],\
+         \"capabilities\":{{{CAPABILITIES}{extensions}}},\
          \"ttlMs\":0,\"cacheScope\":\"private\",\"_meta\":{{\"{SERVER_INFO}\":{me}}}}}",
         Revision::NEWEST
     )
@@ -193,8 +209,10 @@ pub(super) struct CallParams<'a> {
     /// The arguments as they are written; empty if there are none.
     pub(super) arguments: &'a str,
     /// The other members, raw, joined by commas: without `_meta`, which is written anew, and without
-    /// `task`, as this gateway offers no tasks (R-TASK1-05).
+    /// `task`, which not every upstream is told (R-TASK1-05).
     pub(super) others: String,
+    /// `task`, by which a call of 2025-11-25 asks for one.
+    pub(super) task: Option<&'a str>,
 }
 
 impl<'a> CallParams<'a> {
@@ -217,7 +235,7 @@ impl<'a> CallParams<'a> {
             .filter(|member| !ours.iter().any(|name| member.is(name)))
             .map(|member| format!("{}:{}", member.raw_key, member.value))
             .collect();
-        Ok(Self { name, arguments, others: others.join(",") })
+        Ok(Self { name, arguments, others: others.join(","), task: get("task") })
     }
 }
 

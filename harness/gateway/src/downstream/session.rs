@@ -5,7 +5,7 @@ use std::sync::Arc;
 use axum::extract::State;
 use axum::response::{IntoResponse, Response};
 use birdstrike_wire::headers::{MCP_PROTOCOL_VERSION, MCP_SESSION_ID};
-use birdstrike_wire::{Envelope, Kind, Revision, codes, envelope, json};
+use birdstrike_wire::{Envelope, Era, Kind, Revision, codes, envelope, json};
 use http::header::ALLOW;
 use http::{HeaderMap, HeaderValue, StatusCode};
 
@@ -51,10 +51,11 @@ fn version(headers: &HeaderMap) -> Option<&str> {
 }
 
 /// Answers `initialize`, and opens a session.
-pub(super) fn open(server: &Server, id: &str, asked: &Asked) -> Response {
+pub(super) async fn open(server: &Server, id: &str, asked: &Asked) -> Response {
     let context = &server.pipeline.context;
     let revision = request::agreed(&asked.params);
-    let result = request::initialize(revision, &context.me_json);
+    let tasks = server.pipeline.offers_tasks(&asked.client, Era::Handshake).await;
+    let result = request::initialize(revision, &context.me_json, tasks);
     let capabilities = request::answerable(&asked.params);
     let session = context.sessions.open(revision, asked.client.owner, capabilities);
     let mut response = stream::json(Reply::ok(envelope::result(id, &result)));

@@ -2,11 +2,11 @@
 
 use std::time::Duration;
 
-use birdstrike_wire::meta::request_meta;
+use birdstrike_wire::meta::{TASKS_EXTENSION, request_meta};
 use birdstrike_wire::{Envelope, Revision, codes, json};
 
 use super::http::Heard;
-use super::link::{Link, Request, Way};
+use super::link::{Link, Request, Told, Way};
 use crate::context::Context;
 use crate::failure::Failure;
 
@@ -31,21 +31,23 @@ pub(super) async fn connect(
     let probe = Link::new(Revision::V2026_07_28, limit_bytes, way);
     let answer = tokio::time::timeout(PROBE_TIME.min(timeout / 2), discover(&probe, context)).await;
     match answer {
-        Ok(Ok(Some(announces))) => Ok(Link { agreed: true, announces, ..probe }),
+        Ok(Ok(Some(told))) => Ok(Link { agreed: true, told, ..probe }),
         Ok(Err(failure)) if failure.is_no_answer() => Err(failure),
         _ => handshake(probe.way, limit_bytes, capabilities, context).await,
     }
 }
 
-/// Whether the upstream tells when its lists change: some member of its capabilities says so.
-fn announces(result: &str) -> bool {
-    let capabilities = json::get(result, "capabilities").and_then(|c| json::members(c).ok());
+/// What an upstream of handshakes, or of 2026-07-28, says of itself.
+fn told(result: &str, tasks: &[&str]) -> Told {
+    let Some(capabilities) = json::get(result, "capabilities") else { return Told::default() };
     let tells = |member: &json::Member<'_>| json::get(member.value, "listChanged") == Some("true");
-    capabilities.is_some_and(|members| members.iter().any(tells))
+    let announces = json::members(capabilities).is_ok_and(|members| members.iter().any(tells));
+    let found = tasks.iter().try_fold(capabilities, |object, name| json::get(object, name));
+    Told { announces, offers_tasks: found.is_some() }
 }
 
-/// Whether the upstream answers as one of 2026-07-28, and if so, whether it tells of changes.
-async fn discover(link: &Link, context: &Context) -> Result<Option<bool>, Failure> {
+/// What the upstream tells of itself, if it answers as one of 2026-07-28.
+async fn discover(link: &Link, context: &Context) -> Result<Option<Told>, Failure> {
     let meta = request_meta(link.revision, &context.me, "{}");
     let params = format!("{{\"_meta\":{meta}}}");
     let request = Request {
@@ -62,13 +64,13 @@ async fn discover(link: &Link, context: &Context) -> Result<Option<bool>, Failur
         let versions = json::get(result, "supportedVersions").map(json::items);
         let ours = json::quote(link.revision.as_str());
         let speaks = versions.is_some_and(|list| list.is_ok_and(|list| list.contains(&&*ours)));
-        return Ok(speaks.then(|| announces(result)));
+        return Ok(speaks.then(|| told(result, &["extensions", TASKS_EXTENSION])));
     }
     // An unsupported version is a modern error too, but it says that this revision is not spoken.
     let code = answer.error().and_then(|error| json::get(error, "code"));
     let code = code.and_then(|code| code.parse::<i64>().ok());
     let modern = matches!(code, Some(codes::HEADER_MISMATCH | codes::MISSING_CLIENT_CAPABILITY));
-    Ok(modern.then_some(false))
+    Ok(modern.then(Told::default))
 }
 
 async fn handshake(
@@ -106,7 +108,7 @@ async fn handshake(
         Failure::bad_answer(format_args!("it speaks only revision `{version}`"))
     })?;
     link.agreed = true;
-    link.announces = announces(result);
+    link.told = told(result, &["tasks", "requests", "tools", "call"]);
     if let Way::Http { session, .. } = &mut link.way {
         *session = opened;
     }

@@ -15,6 +15,15 @@ use crate::aside::Ear;
 use crate::context::Context;
 use crate::failure::Failure;
 
+/// What an upstream says of itself when it is met.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct Told {
+    /// Whether it tells when its lists change.
+    pub(crate) announces: bool,
+    /// Whether it has tasks, in the form of its revision.
+    pub(crate) offers_tasks: bool,
+}
+
 /// A way to an upstream.
 pub(crate) struct Link {
     pub(crate) revision: Revision,
@@ -23,8 +32,8 @@ pub(crate) struct Link {
     pub(crate) agreed: bool,
     pub(crate) limit_bytes: u64,
     pub(crate) way: Way,
-    /// Whether the upstream tells when its lists change.
-    pub(crate) announces: bool,
+    /// What the upstream says of itself.
+    pub(crate) told: Told,
     /// Set once the tools were listed over this link.
     pub(crate) listed: OnceCell<()>,
 }
@@ -61,7 +70,7 @@ impl Link {
             agreed: false,
             limit_bytes,
             way,
-            announces: false,
+            told: Told::default(),
             listed: OnceCell::new(),
         }
     }

@@ -9,6 +9,7 @@ use super::{Answered, Ask, Upstream};
 use crate::client::Client;
 use crate::failure::Failure;
 use crate::surfaces::listing::{Next, Read};
+use crate::surfaces::schema_and_digest::Known;
 
 /// What is listed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -90,7 +91,24 @@ impl Upstream {
                 }
             }
         }
+        if listing == Listing::Tools {
+            self.remember(&definitions);
+        }
         Ok(definitions)
+    }
+
+    /// Keeps what the tools are now, in place of what they were.
+    fn remember(&self, tools: &[String]) {
+        let steps = &self.context.steps.schema_and_digest;
+        let mut before = self.known.lock().unwrap_or_else(PoisonError::into_inner);
+        let now = tools.iter().filter_map(|definition| {
+            let name = json::get_string(definition, "name")?;
+            // What did not change keeps its compiled schema.
+            let same = before.get(&name).filter(|known| known.definition == *definition).cloned();
+            let known = same.unwrap_or_else(|| Arc::new(Known::new(definition.clone(), steps)));
+            Some((name, known))
+        });
+        *before = now.collect();
     }
 
     /// Reads one page and gives the cursor of the next.

@@ -40,7 +40,7 @@ impl Upstream {
         mut open: impl Iterator<Item = &'a Arc<Link>>,
     ) {
         let Way::Http { http, .. } = &link.way else { return };
-        if !link.announces {
+        if !link.told.announces {
             return;
         }
         let mut listening = self.listening.lock().unwrap_or_else(PoisonError::into_inner);

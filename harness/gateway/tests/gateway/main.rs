@@ -9,6 +9,8 @@
 
 mod batch;
 mod beside_faults;
+mod definitions;
+mod definitions_and_tasks;
 mod facade;
 mod faults;
 mod hostile;
@@ -20,7 +22,10 @@ mod listing;
 mod pairs;
 mod shaping;
 mod shaping_faults;
+mod sink_faults;
+mod sinks;
 mod stdio;
 mod support;
+mod tasks;
 mod third_party;
 mod transport;

@@ -160,6 +160,7 @@ async fn the_own_tools_are_there_only_with_a_budget() {
     let off = before(&upstream).await;
     let client = Client::new(&off, C);
     let listed = client.list().await.body;
+    let theirs = theirs.strip_suffix('}').unwrap();
     assert!(listed.contains(theirs) && !listed.contains("gateway_delete_continuation"), "{listed}");
     let got = client.call("gateway_fetch_continuation", "{}").await;
     assert!(got.body.contains("the upstream's own"), "{got:?}");

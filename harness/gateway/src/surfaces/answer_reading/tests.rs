@@ -73,7 +73,7 @@ fn a_task_goes_only_to_who_declared_it() {
         assert_eq!(refused.cause, Cause::TaskNotDeclared);
         let declared = Asked { declares_tasks: true, ..ASKED };
         assert_eq!(read_as(&text, &declared).unwrap().kind, Kind::Task);
-        let old = Asked { client: Revision::V2025_11_25, ..declared };
+        let old = Asked { client: Revision::V2025_06_18, ..declared };
         assert_eq!(read_as(&text, &old).unwrap_err().cause, Cause::TaskNotDeclared);
     }
 }

@@ -44,6 +44,11 @@ impl Owner {
         }
         Self(None)
     }
+
+    /// What tells owners apart, in bytes; none for those that show nothing.
+    pub fn tag(&self) -> &[u8] {
+        self.0.as_ref().map_or(&[], |hash| hash)
+    }
 }
 
 impl fmt::Debug for Owner {

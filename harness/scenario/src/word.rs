@@ -15,9 +15,9 @@ pub(crate) const REVISIONS: [&str; 3] = ["2025-06-18", "2025-11-25", "2026-07-28
 pub(crate) const FEATURES: [&str; 18] = [
     // A batch may hold about 4 KB of results.
     "small-budget",
-    // A mutator that cuts long texts is on.
+    // A mutator that cuts texts of over 64 characters is on.
     "text-mutator",
-    // A mutator that fails for some results is on.
+    // A mutator that fails for a text block whose text is no string is on.
     "failing-mutator",
     // A second upstream, called `second`, stands beside `main`.
     "second-upstream",

@@ -35,7 +35,6 @@ pub(super) fn tell(log: &Log, record: &Record, in_full: bool) {
 
 fn named<'a>(line: Line<'a>, record: &Record) -> Line<'a> {
     let line = line.told("call_id", &record.call_id).told("trace_id", &record.trace_id);
-    let line = line.told("method", record.method);
-    let line = line.told("route", record.route).told("tool", &record.tool);
-    line.told("upstream", &record.upstream)
+    let line = line.told("route", record.route).told("method", record.method);
+    line.told("tool", &record.tool).told("upstream", &record.upstream)
 }

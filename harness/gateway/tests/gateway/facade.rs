@@ -86,11 +86,11 @@ async fn only_who_is_known_may_call() {
     let upstream = Upstream::start(C, Framing::Length);
     upstream.result("odd", ODD);
     let config = format!(
-        "upstreams: {{a: {{url: '{}'}}}}\nidentities: {{alice: {{token: a1}}, bob: {{token: b1}}}}",
+        "upstreams: {{a: {{url: '{}'}}}}\nidentities: {{alice: {{token: tok-a1}}, bob: {{token: tok-b1}}}}",
         upstream.url
     );
     let running = gateway(&config, &Steps::RIGHT).await;
-    for (down, token) in [(A, "a1"), (C, "b1")] {
+    for (down, token) in [(A, "tok-a1"), (C, "tok-b1")] {
         let known = Client::new(&running, down).with_token(token);
         assert!(known.call("odd", "{}").await.body.contains("a:b"));
         assert_eq!(known.invoke(r#"{"tool":"odd"}"#).await.status, 200);
@@ -102,5 +102,5 @@ async fn only_who_is_known_may_call() {
         }
     }
     assert_eq!(upstream.received("tools/call").len(), 4);
-    assert!(!running.log.text().contains("a1"));
+    assert!(!running.log.text().contains("tok-a1"));
 }

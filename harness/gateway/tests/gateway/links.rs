@@ -56,7 +56,7 @@ pub(crate) fn upstreams() -> [Upstream; 2] {
     })
 }
 
-pub(crate) const IDENTITIES: &str = "identities: {alice: {token: a1}, bob: {token: b1}}\n";
+pub(crate) const IDENTITIES: &str = "identities: {alice: {token: tok-a1}, bob: {token: tok-b1}}\n";
 
 pub(crate) async fn two(upstreams: &[Upstream; 2], rest: &str, steps: &Steps) -> Running {
     let mut config = "upstreams:\n".to_owned();
@@ -164,7 +164,7 @@ async fn what_leads_nowhere_is_told_in_the_clients_revision() {
 async fn what_one_was_handed_out_no_other_reads() {
     let upstreams = upstreams();
     let running = two(&upstreams, IDENTITIES, &Steps::RIGHT).await;
-    let [alice, bob] = ["a1", "b1"].map(|token| Client::new(&running, C).with_token(token));
+    let [alice, bob] = ["tok-a1", "tok-b1"].map(|token| Client::new(&running, C).with_token(token));
     let calls = r#"{"calls":[{"tool":"one.linked"},{"tool":"two.kinds"}]}"#;
     alice.call("gateway_call", calls).await;
     for (uri, is_bobs) in [
@@ -191,7 +191,7 @@ async fn what_one_was_handed_out_no_other_reads() {
     let got = bob.read("birdstrike://one/t:part").await;
     assert_eq!(got.message(), "no resources/read", "it was handed out by the read before");
     let hidden = running.log.text();
-    assert!(!hidden.contains("a1") && !hidden.contains("t:x"));
+    assert!(!hidden.contains("tok-a1") && !hidden.contains("t:x"));
 }
 
 #[tokio::test]
@@ -251,7 +251,7 @@ async fn one_upstream_has_its_own_uris_unless_it_is_asked_for() {
     assert!(client.read("birdstrike://main/canary://e").await.body.contains("one t:x"));
 
     let guarded = gateway(&format!("{config}{IDENTITIES}"), &Steps::RIGHT).await;
-    let [alice, bob] = ["a1", "b1"].map(|token| Client::new(&guarded, C).with_token(token));
+    let [alice, bob] = ["tok-a1", "tok-b1"].map(|token| Client::new(&guarded, C).with_token(token));
     alice.call("linked", "{}").await;
     assert!(alice.read("canary://e").await.body.contains("one t:x"));
     assert!(bob.read("canary://e").await.body.contains("not found"));

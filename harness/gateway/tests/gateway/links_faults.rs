@@ -40,7 +40,7 @@ async fn fire(upstreams: &[Upstream; 2], steps: &Steps) -> Seen {
         }
     }
     let guarded = two(upstreams, IDENTITIES, steps).await;
-    let [alice, bob] = ["a1", "b1"].map(|token| Client::new(&guarded, C).with_token(token));
+    let [alice, bob] = ["tok-a1", "tok-b1"].map(|token| Client::new(&guarded, C).with_token(token));
     let handed = uris(&alice.call("one.other", "{}").await);
     for (who, client) in [("alice", alice), ("bob", bob)] {
         for uri in handed.iter().map(String::as_str).chain(["birdstrike://one/t:secret"]) {

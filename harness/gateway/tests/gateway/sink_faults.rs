@@ -73,8 +73,9 @@ async fn fire(upstream: &Upstream, steps: &Steps) -> Seen {
     let tcp = listener.local_addr().unwrap().to_string();
     let running = gateway(&config(upstream, &folder, &url, &tcp), steps).await;
     let client = Client::new(&running, A);
+    let many = vec![r#""one of many, none of which is long""#; 90].join(",");
     let arguments = format!(
-        r#"{{"Password":"p-in-name","access_token":"t-in-name","l":[{{"secret":"s-in-list"}}],"note":"Bearer in-form own-secret","long":"{}", "n":1.0}}"#,
+        r#"{{"Password":"p-in-name","access_token":"t-in-name","l":[{{"secret":"s-in-list"}}],"note":"Bearer in-form own-secret","long":"{}", "n":1.0,"many":[{many}]}}"#,
         "é".repeat(300)
     );
     let mut answers = String::new();

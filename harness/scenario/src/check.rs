@@ -159,6 +159,8 @@ pub enum Expect {
         /// Milliseconds since the request.
         ms: u64,
     },
+    /// Every item of a listing has a name that no other has.
+    Distinct,
     /// The HTTP status of the answer is one of these.
     Status {
         /// The statuses.
@@ -194,6 +196,7 @@ impl Expect {
             Self::Cancelled { .. } => "cancelled",
             Self::NotBefore { .. } => "not-before",
             Self::Status { .. } => "status",
+            Self::Distinct => "distinct",
         }
     }
 

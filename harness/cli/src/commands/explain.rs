@@ -188,6 +188,7 @@ fn right(check: &Check) -> String {
             format!("the upstream is told {times} time(s) to stop working on the call")
         }
         Expect::NotBefore { ms } => format!("the answer does not come before {ms} ms"),
+        Expect::Distinct => "no two items of the listing have one name".to_owned(),
         Expect::Status { codes } => format!("the HTTP status is one of {codes:?}"),
     };
     format!("{said}{of}")

@@ -146,6 +146,7 @@ impl<'a> Context<'a> {
             Expect::Cancelled { times } => beside::cancelled(self.launch, fired, *times),
             Expect::NotBefore { ms } => beside::not_before(fired, *ms),
             Expect::Status { codes } => beside::status(fired, codes),
+            Expect::Distinct => listed::distinct(fired),
         })
     }
 

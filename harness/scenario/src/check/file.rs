@@ -15,7 +15,8 @@ use crate::yaml::At;
 /// A check as it is written. Exactly one of the words `intact`, `equals`, `absent`, `count`,
 /// `refused`, `same-as`, `valid`, `flagged`, `packed`, `mirrored`, `across-routes`, `cut-told`,
 /// `prefix`, `within-budget`, `unlike`, `digest`, `never-in`, `in-sink`, `records`, `well-formed`,
-/// `longest`, `asked`, `reached`, `heard`, `replied`, `cancelled`, `not-before`, `status` must be there.
+/// `longest`, `asked`, `reached`, `heard`, `replied`, `cancelled`, `not-before`, `status`,
+/// `distinct` must be there.
 #[derive(Clone, Debug, Default, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, rename_all = "kebab-case", default)]
 pub struct CheckFile {
@@ -83,6 +84,8 @@ pub struct CheckFile {
     cancelled: Option<u32>,
     /// Milliseconds before which the answer does not come.
     not_before: Option<u64>,
+    /// No two items of a listing have one name.
+    distinct: Option<Level>,
     /// HTTP statuses of which the answer has one.
     status: Option<Vec<u16>>,
     /// How binding, where the expectation does not say it itself.
@@ -230,7 +233,7 @@ impl CheckFile {
                 "say one of intact, equals, absent, count, refused, same-as, valid, flagged, packed, \
                  mirrored, across-routes, cut-told, prefix, within-budget, unlike, digest, \
                  never-in, in-sink, records, well-formed, longest, asked, reached, heard, \
-                 replied, cancelled, not-before, status",
+                 replied, cancelled, not-before, status, distinct",
             )),
             (Some(_), false) => Err(source.mistake(
                 &format!("check `{name}` expects several things: {}", words.join(", ")),
@@ -278,6 +281,7 @@ impl CheckFile {
             (self.within_budget, Expect::WithinBudget),
             (self.digest, Expect::Digest),
             (self.asked, Expect::Asked),
+            (self.distinct, Expect::Distinct),
         ];
         found.extend(bare.into_iter().filter_map(|(level, expect)| Some((level?, expect))));
         Ok(found)

@@ -56,6 +56,21 @@ impl Context<'_> {
     }
 }
 
+/// No name stands twice in a listing.
+pub(super) fn distinct(fired: &Fired) -> Judged {
+    let Some(listing) = fired.answer.body.bytes() else { return super::nothing_came(fired) };
+    let Ok(doc) = Doc::scan(listing) else { return super::nothing_came(fired) };
+    let lists = doc.root().members().map(|member| member.value);
+    let names = lists.flat_map(Node::items).filter_map(|item| Some(item.get("name")?.raw()));
+    let mut names: Vec<&str> = names.collect();
+    names.sort_unstable();
+    let twice = names.windows(2).find(|pair| pair.first() == pair.last());
+    match twice.and_then(|pair| pair.first()) {
+        None => Judged::intact(),
+        Some(name) => Judged::broken(Fidelity::Added, format!("{name} is listed more than once")),
+    }
+}
+
 /// The raw item of this name in the one list of a listing's result.
 fn item(listing: &[u8], name: &str) -> Option<Vec<u8>> {
     let doc = Doc::scan(listing).ok()?;

@@ -270,7 +270,7 @@ fn concerns(check: &Check, cell: &Cell) -> bool {
         Expect::Intact { .. }
         | Expect::Equals { .. }
         | Expect::Absent { .. }
-        | Expect::Prefix { .. } => true,
+        | Expect::Prefix { shorter: false, .. } => true,
         _ => !direct,
     };
     judged_direct

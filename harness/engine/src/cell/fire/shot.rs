@@ -119,6 +119,10 @@ impl<'a> Shot<'a> {
     pub(super) async fn step(self, step: &Step, before: &[Fired]) -> Result<Vec<Fired>, String> {
         let name = step.name();
         let sender = step.sender();
+        if self.cell.route == DIRECT && self.launch.is_stranger(sender.identity) {
+            // The canary tells nobody apart: what others see is the gateway's doing.
+            return Ok(Vec::new());
+        }
         match step {
             Step::Call(call) => self.call(name, call, sender).await,
             Step::Batch(batch) => self.batch(name, batch, sender).await,
@@ -222,14 +226,24 @@ impl<'a> Shot<'a> {
         answer: Option<&str>,
         arguments: Option<&str>,
     ) -> Result<Armed, String> {
-        let nonce = self.state.nonce(name);
+        self.armed(name, &self.state.nonce(name), answer, arguments)
+    }
+
+    /// Plans the canary's answer under a nonce.
+    pub(super) fn armed(
+        &self,
+        name: &str,
+        nonce: &str,
+        answer: Option<&str>,
+        arguments: Option<&str>,
+    ) -> Result<Armed, String> {
         let mut armed = Armed {
             name: name.to_owned(),
             slots: BTreeMap::new(),
             arguments: String::new(),
             endless: false,
             oversized: false,
-            nonce,
+            nonce: nonce.to_owned(),
         };
         if let Some(answer) = answer {
             let spec =

@@ -114,6 +114,10 @@ pub enum Expect {
     Prefix {
         /// Where the string stands.
         place: Target,
+        /// It is not whole.
+        shorter: bool,
+        /// Code points of the upstream's string that are there at the least.
+        least: u32,
     },
     /// All results and errors of a batch together keep the budget that the configuration sets.
     WithinBudget,
@@ -155,6 +159,8 @@ pub enum Expect {
         /// Milliseconds since the request.
         ms: u64,
     },
+    /// Every item of a listing has a name that no other has.
+    Distinct,
     /// The HTTP status of the answer is one of these.
     Status {
         /// The statuses.
@@ -190,6 +196,7 @@ impl Expect {
             Self::Cancelled { .. } => "cancelled",
             Self::NotBefore { .. } => "not-before",
             Self::Status { .. } => "status",
+            Self::Distinct => "distinct",
         }
     }
 
@@ -201,7 +208,7 @@ impl Expect {
             | Self::Absent { place }
             | Self::SameAs { place, .. }
             | Self::AcrossRoutes { place }
-            | Self::Prefix { place }
+            | Self::Prefix { place, .. }
             | Self::Reached { place, .. }
             | Self::Unlike { place, .. } => Some(place),
             _ => None,

@@ -131,7 +131,7 @@ impl<'a> Context<'a> {
             Expect::Packed => packed(self.fired, fired),
             Expect::Mirrored => mirrored(fired),
             Expect::CutTold => self.cut_told(fired, check.of.as_deref())?,
-            Expect::Prefix { place } => prefix(fired, place),
+            Expect::Prefix { place, shorter, least } => prefix(fired, place, *shorter, *least),
             Expect::WithinBudget => self.within_budget(fired)?,
             Expect::Digest => self.digest(fired, check.tool.as_deref().unwrap_or_default())?,
             Expect::Asked => asked(&fired.upstream, &check.requirements),
@@ -146,6 +146,7 @@ impl<'a> Context<'a> {
             Expect::Cancelled { times } => beside::cancelled(self.launch, fired, *times),
             Expect::NotBefore { ms } => beside::not_before(fired, *ms),
             Expect::Status { codes } => beside::status(fired, codes),
+            Expect::Distinct => listed::distinct(fired),
         })
     }
 

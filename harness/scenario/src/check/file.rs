@@ -15,7 +15,8 @@ use crate::yaml::At;
 /// A check as it is written. Exactly one of the words `intact`, `equals`, `absent`, `count`,
 /// `refused`, `same-as`, `valid`, `flagged`, `packed`, `mirrored`, `across-routes`, `cut-told`,
 /// `prefix`, `within-budget`, `unlike`, `digest`, `never-in`, `in-sink`, `records`, `well-formed`,
-/// `longest`, `asked`, `reached`, `heard`, `replied`, `cancelled`, `not-before`, `status` must be there.
+/// `longest`, `asked`, `reached`, `heard`, `replied`, `cancelled`, `not-before`, `status`,
+/// `distinct` must be there.
 #[derive(Clone, Debug, Default, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, rename_all = "kebab-case", default)]
 pub struct CheckFile {
@@ -45,6 +46,10 @@ pub struct CheckFile {
     cut_told: Option<Level>,
     /// The string is whole or a beginning of what was sent.
     prefix: Option<Level>,
+    /// The string of `prefix` is not whole.
+    shorter: bool,
+    /// Characters that `prefix` wants at the least.
+    least: u32,
     /// The batch keeps its budget.
     within_budget: Option<Level>,
     /// Differs from the answer of another step.
@@ -79,6 +84,8 @@ pub struct CheckFile {
     cancelled: Option<u32>,
     /// Milliseconds before which the answer does not come.
     not_before: Option<u64>,
+    /// No two items of a listing have one name.
+    distinct: Option<Level>,
     /// HTTP statuses of which the answer has one.
     status: Option<Vec<u16>>,
     /// How binding, where the expectation does not say it itself.
@@ -184,6 +191,7 @@ impl CheckFile {
             Or::Intact => refused,
             Or::Absent => matches!(expect, Expect::Intact { .. }),
         };
+        let begins = matches!(expect, Expect::Prefix { .. });
         let counts = self.records.is_some() || self.longest.is_some();
         let marked = self.never_in.is_some() || self.in_sink.is_some();
         let compared = matches!(
@@ -196,6 +204,8 @@ impl CheckFile {
         let stray = [
             ("cause", !self.cause.is_empty() && !refused),
             ("or", self.or.is_some_and(|or| !fits(or))),
+            ("shorter", self.shorter && !begins),
+            ("least", self.least > 0 && !begins),
             ("slot", self.slot.is_some() && !placed),
             ("at", self.at.is_some() && !placed),
             ("level", self.level.is_some() && !levelled),
@@ -223,7 +233,7 @@ impl CheckFile {
                 "say one of intact, equals, absent, count, refused, same-as, valid, flagged, packed, \
                  mirrored, across-routes, cut-told, prefix, within-budget, unlike, digest, \
                  never-in, in-sink, records, well-formed, longest, asked, reached, heard, \
-                 replied, cancelled, not-before, status",
+                 replied, cancelled, not-before, status, distinct",
             )),
             (Some(_), false) => Err(source.mistake(
                 &format!("check `{name}` expects several things: {}", words.join(", ")),
@@ -271,6 +281,7 @@ impl CheckFile {
             (self.within_budget, Expect::WithinBudget),
             (self.digest, Expect::Digest),
             (self.asked, Expect::Asked),
+            (self.distinct, Expect::Distinct),
         ];
         found.extend(bare.into_iter().filter_map(|(level, expect)| Some((level?, expect))));
         Ok(found)
@@ -293,7 +304,8 @@ impl CheckFile {
             found.push((level, Expect::Unlike { step, place }));
         }
         if let Some(level) = self.prefix {
-            found.push((level, Expect::Prefix { place: self.target(source)? }));
+            let (place, shorter, least) = (self.target(source)?, self.shorter, self.least);
+            found.push((level, Expect::Prefix { place, shorter, least }));
         }
         if let Some(level) = self.across_routes {
             found.push((level, Expect::AcrossRoutes { place: self.target(source)? }));

@@ -7,6 +7,7 @@ use http::{HeaderName, HeaderValue};
 
 use crate::aside::Aside;
 use crate::surfaces::truncation::Owner;
+use crate::trace::Trace;
 
 /// The level from which on a client of 2026-07-28 wants log messages (R-LOG-03).
 const LOG_LEVEL: &str = "io.modelcontextprotocol/logLevel";
@@ -27,6 +28,8 @@ pub(crate) struct Client {
     pub(crate) param_headers: Vec<(HeaderName, HeaderValue)>,
     /// To whom belongs what is kept for it.
     pub(crate) owner: Owner,
+    /// The trace that its request belongs to.
+    pub(crate) trace: Trace,
     /// How it is told what comes before its answer.
     pub(crate) aside: Aside,
 }
@@ -64,6 +67,7 @@ impl Client {
             passed_on: passed_on.join(","),
             param_headers,
             owner: Owner::default(),
+            trace: Trace::default(),
             aside: Aside { token, log_level, ..Aside::default() },
         }
     }

@@ -9,6 +9,7 @@
 //! ```
 
 mod pins;
+mod sinks;
 
 use std::collections::BTreeMap;
 use std::net::{Ipv4Addr, SocketAddr};
@@ -19,6 +20,10 @@ use serde::Deserialize;
 use crate::identities::{self, Identity};
 
 pub use pins::{OutputSchema, PinMode, Pins};
+pub use sinks::{
+    AlertsConfig, AuditConfig, AuditFormat, AuditTarget, EventsConfig, LogConfig, OtlpProtocol,
+    RedactionConfig, TelemetryConfig,
+};
 
 /// A gateway's configuration.
 #[derive(Clone, Debug, Deserialize)]
@@ -57,6 +62,24 @@ pub struct Config {
     /// What the ids of tasks are sealed with; without it they are good for this run alone.
     #[serde(default)]
     pub task_key: Option<String>,
+    /// The log file, in addition to standard error.
+    #[serde(default)]
+    pub log: Option<LogConfig>,
+    /// The events of finished calls.
+    #[serde(default)]
+    pub events: Option<EventsConfig>,
+    /// The alerts of failed calls.
+    #[serde(default)]
+    pub alerts: Option<AlertsConfig>,
+    /// The audit exports.
+    #[serde(default)]
+    pub audit: Vec<AuditConfig>,
+    /// The spans.
+    #[serde(default)]
+    pub telemetry: Option<TelemetryConfig>,
+    /// What no sink is told.
+    #[serde(default)]
+    pub redaction: RedactionConfig,
 }
 
 /// Something that changes a successful result.
@@ -246,7 +269,8 @@ impl Config {
             return Err("`truncate_text.max_chars` is 0: no text would be left".into());
         }
         self.pins.as_ref().map_or(Ok(()), Pins::check)?;
-        self.truncation.as_ref().map_or(Ok(()), Truncation::check)
+        self.truncation.as_ref().map_or(Ok(()), Truncation::check)?;
+        self.check_sinks()
     }
 }
 

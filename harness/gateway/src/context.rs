@@ -1,5 +1,6 @@
 //! What every part of a running gateway needs.
 
+use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use birdstrike_wire::meta::Implementation;
@@ -8,6 +9,7 @@ use crate::config::{Config, Limits, Mutator, OutputSchema, Pins};
 use crate::identities::Identities;
 use crate::log::Log;
 use crate::sessions::Sessions;
+use crate::sinks::Sinks;
 use crate::surfaces::Steps;
 use crate::surfaces::resource_links::{Links, Memory};
 use crate::surfaces::tasks;
@@ -18,7 +20,9 @@ const MAX_LINKS: usize = 10_000;
 
 /// Shared by all tasks of a gateway; does not change while it runs.
 pub(crate) struct Context {
-    pub(crate) log: Log,
+    pub(crate) log: Arc<Log>,
+    /// Where finished calls are told.
+    pub(crate) sinks: Sinks,
     pub(crate) steps: Steps,
     pub(crate) limits: Limits,
     pub(crate) mutators: Vec<Mutator>,
@@ -46,7 +50,7 @@ pub(crate) struct Context {
 }
 
 impl Context {
-    pub(crate) fn new(log: Log, steps: &Steps, config: &Config) -> Self {
+    pub(crate) fn new(log: Arc<Log>, sinks: Sinks, steps: &Steps, config: &Config) -> Self {
         let me = Implementation {
             name: "birdstrike-gateway".into(),
             version: env!("CARGO_PKG_VERSION").into(),
@@ -55,6 +59,7 @@ impl Context {
         let run = jiff::Timestamp::now().as_nanosecond();
         Self {
             log,
+            sinks,
             steps: *steps,
             limits: config.limits.clone(),
             mutators: config.mutators.clone(),

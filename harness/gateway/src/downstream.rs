@@ -7,6 +7,7 @@ mod lists;
 mod request;
 mod session;
 mod stream;
+mod watch;
 
 use std::net::SocketAddr;
 use std::sync::Arc;
@@ -29,6 +30,7 @@ use crate::routes::{Reply, batch, continuation, facade, flat, relayed, task, too
 use crate::sessions::{self, Session};
 use crate::surfaces::tasks;
 use crate::surfaces::truncation::Owner;
+use crate::trace::Trace;
 use crate::upstream::list::Listing;
 use door::Unread;
 use request::Asked;
@@ -48,7 +50,7 @@ pub(crate) struct Server {
 pub(crate) fn router(server: Arc<Server>) -> Router {
     let endpoint = post(receive).get(session::listen).delete(session::end);
     let router = Router::new().route("/mcp", endpoint).route("/invoke", post(invoke));
-    router.route("/tools", get(table)).with_state(server)
+    router.route("/tools", get(table)).merge(watch::router()).with_state(server)
 }
 
 /// The tools, for whoever keeps an inventory.
@@ -154,6 +156,7 @@ async fn invoke(State(server): State<Arc<Server>>, headers: HeaderMap, body: Bod
     };
     let mut client = Client::new(Revision::NEWEST, None, Vec::new());
     client.owner = owner;
+    client.trace = Trace::of(json::get(text, "_meta"), &headers);
     tokio::select! {
         reply = facade::invoke(&server.pipeline, text, &client) => stream::json(reply),
         () = server.stopped.cancelled() => stream::json(facade::refusal(503, "the gateway is stopping")),

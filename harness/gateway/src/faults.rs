@@ -5,12 +5,14 @@
 //! through the right step, so that it shows where it should and nowhere else.
 
 mod answer_reading;
+mod audit_export;
 mod batch_packing;
 mod facade;
 mod flat_return;
 mod is_error;
 mod listing;
 mod mutators;
+mod redaction;
 mod resource_links;
 mod schema_and_digest;
 mod tasks;
@@ -52,6 +54,8 @@ pub const fn all() -> &'static [&'static [Fault]] {
         tasks::FAULTS,
         is_error::FAULTS,
         schema_and_digest::FAULTS,
+        redaction::FAULTS,
+        audit_export::FAULTS,
         listing::FAULTS,
         transport::FAULTS,
     ]

@@ -1,5 +1,6 @@
 //! A running gateway.
 
+use std::fmt;
 use std::io::{self, Write};
 use std::net::SocketAddr;
 use std::sync::Arc;
@@ -15,7 +16,9 @@ use crate::context::Context;
 use crate::downstream::{self, Server};
 use crate::log::Log;
 use crate::pipeline::Pipeline;
+use crate::sinks::Sinks;
 use crate::surfaces::Steps;
+use crate::surfaces::redaction::{Redactor, Rules};
 use crate::upstream::Upstream;
 
 /// How long calls under way may take to end when the gateway stops.
@@ -24,9 +27,9 @@ const GRACE: Duration = Duration::from_millis(600);
 const LAST_WORDS: Duration = Duration::from_millis(200);
 
 /// A gateway that listens. It stops when it is dropped; [`Gateway::stop`] lets calls end first.
-#[derive(Debug)]
 pub struct Gateway {
     address: SocketAddr,
+    context: Arc<Context>,
     /// No new calls.
     stopping: CancellationToken,
     /// No calls at all.
@@ -53,6 +56,14 @@ pub enum StartError {
         /// Why not.
         why: String,
     },
+    /// A sink cannot be opened: nobody would see that its records are missing.
+    #[error("`{sink}`: {why}")]
+    Sink {
+        /// Its key in the configuration.
+        sink: &'static str,
+        /// Why not.
+        why: String,
+    },
 }
 
 impl Gateway {
@@ -73,7 +84,13 @@ impl Gateway {
             .and_then(|listener| listener.local_addr().map(|address| (listener, address)))
             .map_err(|source| StartError::Listen { address: config.listen, source });
         let (listener, address) = listener?;
-        let context = Arc::new(Context::new(Log::new(log), &steps, &config));
+        let rules = Rules::new(&config)
+            .map_err(|error| StartError::Sink { sink: "redaction", why: error.to_string() })?;
+        let redactor = Redactor { steps: steps.redaction, rules: Arc::new(rules) };
+        let log = Arc::new(Log::new(log, redactor));
+        let sinks = Sinks::open(&config, &steps, &log)
+            .map_err(|closed| StartError::Sink { sink: closed.sink, why: closed.why })?;
+        let context = Arc::new(Context::new(log, sinks, &steps, &config));
         let upstreams = config.upstreams.iter().map(|(name, upstream)| {
             Upstream::new(name, upstream, context.clone())
                 .map_err(|why| StartError::Upstream { upstream: name.clone(), why })
@@ -81,7 +98,7 @@ impl Gateway {
         let upstreams = upstreams.collect::<Result<Vec<_>, _>>()?;
         context.log.event("listening").text("address", &address.to_string()).write();
         let (stopping, stopped) = (CancellationToken::new(), CancellationToken::new());
-        let pipeline = Pipeline { context, upstreams };
+        let pipeline = Pipeline { context: context.clone(), upstreams };
         let server =
             Server { pipeline, address, stopping: stopping.clone(), stopped: stopped.clone() };
         let router = downstream::router(Arc::new(server));
@@ -93,7 +110,7 @@ impl Gateway {
         let server = tokio::spawn(async move {
             axum::serve(listener, router).with_graceful_shutdown(stop).await
         });
-        Ok(Self { address, stopping, stopped, server: Some(server) })
+        Ok(Self { address, context, stopping, stopped, server: Some(server) })
     }
 
     /// The address that it listens on.
@@ -115,6 +132,13 @@ impl Gateway {
             self.stopped.cancel();
             let _ = tokio::time::timeout(LAST_WORDS, server).await;
         }
+        self.context.sinks.close().await;
+    }
+}
+
+impl fmt::Debug for Gateway {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Gateway").field("address", &self.address).finish_non_exhaustive()
     }
 }
 

@@ -45,20 +45,27 @@ pub(crate) fn check(identities: &BTreeMap<String, Identity>) -> Result<(), Strin
 
 /// The identities of a running gateway. Tokens are kept and looked up as hashes: how long that takes
 /// says nothing about them.
-pub(crate) struct Identities(HashMap<[u8; 32], Owner>);
+pub(crate) struct Identities {
+    owners: HashMap<[u8; 32], Owner>,
+    names: HashMap<Owner, String>,
+}
 
 impl Identities {
     pub(crate) fn new(identities: &BTreeMap<String, Identity>) -> Self {
         let by_token = |(name, identity): (&String, &Identity)| {
             (Sha256::digest(&identity.token).into(), Owner::named(name))
         };
-        Self(identities.iter().map(by_token).collect())
+        let by_owner = |name: &String| (Owner::named(name), name.clone());
+        Self {
+            owners: identities.iter().map(by_token).collect(),
+            names: identities.keys().map(by_owner).collect(),
+        }
     }
 
     /// Who shows these headers; `None` for somebody unknown. Without any identity everybody may
     /// call, and is told apart by what it shows of itself.
     pub(crate) fn owner(&self, headers: &HeaderMap) -> Option<Owner> {
-        if self.0.is_empty() {
+        if self.owners.is_empty() {
             return Some(Owner::of(headers));
         }
         let shown = headers.get(AUTHORIZATION)?.to_str().ok()?;
@@ -66,7 +73,12 @@ impl Identities {
         // The scheme may be written in any case (RFC 9110, section 11.1).
         let token = scheme.eq_ignore_ascii_case("bearer").then(|| token.trim())?;
         let hash: [u8; 32] = Sha256::digest(token).into();
-        self.0.get(&hash).copied()
+        self.owners.get(&hash).copied()
+    }
+
+    /// The name of a caller; empty for one without a name.
+    pub(crate) fn name(&self, owner: &Owner) -> &str {
+        self.names.get(owner).map_or("", String::as_str)
     }
 }
 
@@ -90,6 +102,7 @@ mod tests {
         let both = Identities::new(&identities(&[("alice", "a1"), ("bob", "b1")]));
         let alice = both.owner(&shown("Bearer a1")).unwrap();
         assert_eq!(alice, Owner::named("alice"));
+        assert_eq!((both.name(&alice), both.name(&Owner::default())), ("alice", ""));
         assert_eq!(both.owner(&shown("bearer  a1")), Some(alice));
         assert_ne!(both.owner(&shown("Bearer b1")), Some(alice));
         for other in ["Bearer A1", "Bearer", "Basic a1", "a1", "Bearer "] {

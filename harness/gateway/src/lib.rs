@@ -57,13 +57,16 @@ mod log;
 mod pipeline;
 mod routes;
 mod sessions;
+mod sinks;
 mod spelled;
 pub mod surfaces;
+mod trace;
 mod upstream;
 
 pub use config::{
-    Config, ConfigError, Limits, Mutator, OutputSchema, PinMode, Pins, Target, Truncation,
-    UpstreamConfig,
+    AlertsConfig, AuditConfig, AuditFormat, AuditTarget, Config, ConfigError, EventsConfig, Limits,
+    LogConfig, Mutator, OtlpProtocol, OutputSchema, PinMode, Pins, RedactionConfig, Target,
+    TelemetryConfig, Truncation, UpstreamConfig,
 };
 pub use failure::{Cause, Failure};
 pub use gateway::{Gateway, StartError};

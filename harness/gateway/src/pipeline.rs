@@ -10,14 +10,14 @@ use std::time::{Duration, Instant};
 use birdstrike_wire::headers::{Found, Mismatch, param_mismatches};
 use birdstrike_wire::{Era, Revision, codes, json};
 use futures_util::future::join_all;
+use jiff::Timestamp;
 
 use crate::client::Client;
 use crate::context::Context;
 use crate::failure::{Cause, Failure};
-use crate::log::Line;
+use crate::sinks::{self, Facts};
 use crate::surfaces::answer_reading::{self, Answer, Asked, Kind};
-use crate::surfaces::is_error::Outcome;
-use crate::surfaces::mutators;
+use crate::surfaces::mutators::{self, Change};
 use crate::surfaces::resource_links::{self, Source, Way};
 use crate::upstream::{Answered, Ask, Upstream};
 
@@ -63,6 +63,8 @@ pub(crate) struct Call<'a> {
 
 /// How it ended.
 pub(crate) struct Ended {
+    /// Its name in the sinks.
+    pub(crate) call_id: String,
     /// The answer, or why there is none.
     pub(crate) answer: Result<Answer, Failure>,
     /// The upstream's name; empty if no upstream has the tool.
@@ -84,6 +86,7 @@ impl Ended {
         };
         let shown: String = call.tool.chars().take(200).collect();
         Self {
+            call_id: String::new(),
             answer: Err(Failure::new(cause, format!("unknown {what}: {shown}"))),
             upstream: String::new(),
             revision: None,
@@ -143,23 +146,34 @@ impl Pipeline {
         first.map_or(Ok(()), Err)
     }
 
-    /// Makes one call and writes its log line.
+    /// Makes one call and tells it to all sinks.
     pub(crate) async fn call(&self, call: &Call<'_>) -> Ended {
-        let mut watch =
-            Watch { context: &self.context, call, started: Instant::now(), over: false };
+        let mut watch = Watch::new(&self.context, call);
         let mut ended = Ended::unanswered(call);
+        ended.call_id.clone_from(&watch.call_id);
         if let Some((upstream, name)) = self.target(call) {
             ended.upstream.clone_from(&upstream.name);
+            watch.upstream.clone_from(&upstream.name);
             let work = self.call_upstream(upstream, &name, call, &mut ended);
             if let Err(failure) = upstream.in_time(work).await {
                 ended.answer = Err(failure);
             }
         }
         let report = self.shape(call, &mut ended);
+        self.tell_broken(call, &ended, &report);
         ended.elapsed_ms = watch.started.elapsed().as_millis();
-        watch.ended(&ended);
-        self.tell(call, &ended.upstream, &report);
+        watch.ended(&ended, report.changes);
         ended
+    }
+
+    /// One line for a mutator that failed.
+    fn tell_broken(&self, call: &Call<'_>, ended: &Ended, report: &mutators::Report) {
+        if let Some((mutator, why)) = &report.broken {
+            let line = self.context.log.event("mutator_failed").text("call_id", &ended.call_id);
+            let line = line.text("trace_id", &call.client.trace.trace_id).text("route", call.route);
+            let line = line.text("tool", call.tool).text("upstream", &ended.upstream);
+            line.text("mutator", mutator).text("cause", why).write();
+        }
     }
 
     /// What the gateway does to a result, whatever the route: mutators first, which get it as the
@@ -178,22 +192,6 @@ impl Pipeline {
         let (answer, steps) = (&mut ended.answer, &steps.resource_links);
         resource_links::hand_out(answer, source, call.route, &way, links, steps);
         report
-    }
-
-    /// One line for each change of a result, and one for a mutator that failed.
-    fn tell(&self, call: &Call<'_>, upstream: &str, report: &mutators::Report) {
-        let line = |event| {
-            let line = self.context.log.event(event).text("route", call.route);
-            line.text("tool", call.tool).text("upstream", upstream)
-        };
-        for change in &report.changes {
-            let line = line("mutated").text("mutator", change.mutator);
-            let line = line.number("bytes_before", change.bytes_before as i128);
-            line.number("bytes_after", change.bytes_after as i128).write();
-        }
-        if let Some((mutator, why)) = &report.broken {
-            line("mutator_failed").text("mutator", mutator).text("cause", why).write();
-        }
     }
 
     async fn call_upstream(
@@ -271,7 +269,7 @@ impl Pipeline {
             }
         };
         ended.revision = Some(link.revision);
-        ended.bytes = message.bytes.len();
+        ended.bytes = (steps.answer_reading.size)(&message.bytes);
         let asked = Asked {
             id: &id,
             upstream: link.revision,
@@ -296,50 +294,58 @@ impl Call<'_> {
     }
 }
 
-/// Sees to it that a call has its line in the log, also when its client goes away.
+/// Sees to it that a call is told to all sinks, once, also when its client goes away.
 struct Watch<'a> {
     context: &'a Context,
     call: &'a Call<'a>,
+    call_id: String,
+    upstream: String,
+    began: Timestamp,
     started: Instant,
     over: bool,
 }
 
-impl Watch<'_> {
-    fn ended(&mut self, ended: &Ended) {
-        self.over = true;
-        let outcome = (self.context.steps.is_error.outcome)(&ended.answer);
-        let mut line = self.line(&ended.upstream, outcome);
-        match &ended.answer {
-            Ok(Answer { kind: Kind::RpcError, body }) => {
-                let code = json::get(body, "code").and_then(|code| code.parse().ok());
-                line = line.number("code", code.unwrap_or(0));
-            }
-            Ok(_) => {}
-            Err(failure) => {
-                let code = failure.cause.code(self.call.client.revision);
-                line = line.number("code", code.into()).text("cause", failure.cause.slug());
-            }
+impl<'a> Watch<'a> {
+    fn new(context: &'a Context, call: &'a Call<'a>) -> Self {
+        Self {
+            context,
+            call,
+            call_id: context.call_id(),
+            upstream: String::new(),
+            began: Timestamp::now(),
+            started: Instant::now(),
+            over: false,
         }
-        line.number("bytes", ended.bytes as i128).number("elapsed_ms", self.elapsed_ms()).write();
     }
 
-    fn line(&self, upstream: &str, outcome: Outcome) -> Line<'_> {
-        let line = self.context.log.event("call").text("route", self.call.route);
-        let line = line.text("method", self.call.method.as_str());
-        let line = line.text("tool", self.call.tool).text("upstream", upstream);
-        line.text("outcome", outcome.as_str())
+    fn ended(&mut self, ended: &Ended, changes: Vec<Change>) {
+        self.over = true;
+        self.tell(Some(&ended.answer), ended.bytes, changes);
     }
 
-    fn elapsed_ms(&self) -> i128 {
-        i128::try_from(self.started.elapsed().as_millis()).unwrap_or(i128::MAX)
+    fn tell(&self, answer: Option<&Result<Answer, Failure>>, bytes: usize, changes: Vec<Change>) {
+        let facts = Facts {
+            call_id: &self.call_id,
+            method: self.call.method,
+            tool: self.call.tool,
+            upstream: &self.upstream,
+            route: self.call.route,
+            arguments: self.call.arguments,
+            client: self.call.client,
+            began: self.began,
+            elapsed_ms: u64::try_from(self.started.elapsed().as_millis()).unwrap_or(u64::MAX),
+            bytes,
+            answer,
+            changes,
+        };
+        self.context.sinks.tell(sinks::made(facts, self.context));
     }
 }
 
 impl Drop for Watch<'_> {
     fn drop(&mut self) {
         if !self.over {
-            let line = self.line("", Outcome::Failed).text("cause", "cancelled");
-            line.number("elapsed_ms", self.elapsed_ms()).write();
+            self.tell(None, 0, Vec::new());
         }
     }
 }

@@ -6,11 +6,14 @@
 //! exchanged by itself.
 
 pub mod answer_reading;
+pub mod audit_export;
 pub mod batch_packing;
 pub mod flat_return;
 pub mod is_error;
 pub mod listing;
 pub mod mutators;
+pub mod record;
+pub mod redaction;
 pub mod resource_links;
 pub mod schema_and_digest;
 pub mod tasks;
@@ -41,6 +44,10 @@ pub struct Steps {
     pub is_error: is_error::Steps,
     /// Surface 11.
     pub schema_and_digest: schema_and_digest::Steps,
+    /// Surface 10.
+    pub redaction: redaction::Steps,
+    /// Surface 12.
+    pub audit_export: audit_export::Steps,
     /// The area of listings.
     pub listing: listing::Steps,
     /// The area of what travels beside the results.
@@ -60,6 +67,8 @@ impl Steps {
         tasks: tasks::Steps::RIGHT,
         is_error: is_error::Steps::RIGHT,
         schema_and_digest: schema_and_digest::Steps::RIGHT,
+        redaction: redaction::Steps::RIGHT,
+        audit_export: audit_export::Steps::RIGHT,
         listing: listing::Steps::RIGHT,
         transport: transport::Steps::RIGHT,
     };

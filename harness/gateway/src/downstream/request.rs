@@ -11,6 +11,7 @@ use crate::aside::Aside;
 use crate::client::Client;
 use crate::routes::Reply;
 use crate::sessions::Session;
+use crate::trace::Trace;
 
 /// The newest revision with a handshake: what a client with unknown wishes is offered.
 const NEWEST_HANDSHAKE: Revision = Revision::V2025_11_25;
@@ -77,6 +78,7 @@ impl Asked {
             return Err(Refused::new(codes::INVALID_PARAMS, message));
         }
         let mut client = Client::new(revision, meta, param_headers(headers));
+        client.trace = Trace::of(meta, headers);
         let log_level = match &aside.session {
             Some(session) => session.log_level(),
             None => client.aside.log_level,

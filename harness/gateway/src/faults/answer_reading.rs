@@ -193,6 +193,33 @@ pub(super) const FAULTS: &[Fault] = &[
         },
     },
     Fault {
+        name: "size-in-characters",
+        surface: SURFACE,
+        mistake: "The size that the sinks are told counts the characters of the printed answer.",
+        apply: |steps| {
+            steps.answer_reading.size = |message| String::from_utf8_lossy(message).chars().count();
+        },
+    },
+    Fault {
+        name: "code-lost-in-sinks",
+        surface: SURFACE,
+        mistake: "The code of a JSON-RPC error reaches the client and no sink.",
+        apply: |steps| {
+            steps.answer_reading.code = |ended, client| match ended {
+                Ok(_) => None,
+                Err(_) => right::code(ended, client),
+            };
+        },
+    },
+    Fault {
+        name: "code-told-as-internal",
+        surface: SURFACE,
+        mistake: "The sinks are told -32603 for every JSON-RPC error.",
+        apply: |steps| {
+            steps.answer_reading.code = |ended, client| right::code(ended, client).map(|_| -32603);
+        },
+    },
+    Fault {
         name: "error-body-unread",
         surface: SURFACE,
         mistake: "An HTTP error is told by its status, whatever reason stands in its body.",

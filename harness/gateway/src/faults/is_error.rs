@@ -6,7 +6,7 @@ use birdstrike_wire::json;
 use super::{Fault, blocks, edit, without};
 use crate::surfaces::answer_reading::{Answer, Kind};
 use crate::surfaces::batch_packing::first_text;
-use crate::surfaces::is_error::{self as right, Outcome};
+use crate::surfaces::is_error::{self as right, Finish, Outcome};
 use crate::surfaces::upstream_read::Aftermath;
 
 const SURFACE: &str = "is-error";
@@ -81,6 +81,39 @@ pub(super) const FAULTS: &[Fault] = &[
             steps.is_error.outcome = |ended| match right::outcome(ended) {
                 Outcome::RpcError => Outcome::ToolError,
                 outcome => outcome,
+            };
+        },
+    },
+    Fault {
+        name: "tool-error-told-as-completed",
+        surface: SURFACE,
+        mistake: "Event and audit say completed for a result that says it failed, as an answer came.",
+        apply: |steps| {
+            steps.is_error.finish = |ended| match ended {
+                Ok(answer) if answer.kind == Kind::ToolError => Finish::Completed,
+                _ => right::finish(ended),
+            };
+        },
+    },
+    Fault {
+        name: "span-of-tool-error-ok",
+        surface: SURFACE,
+        mistake: "The span of a call is in error only when there was no answer at all.",
+        apply: |steps| {
+            steps.is_error.span_finish = |ended| match ended {
+                Ok(_) => Finish::Completed,
+                Err(_) => right::span_finish(ended),
+            };
+        },
+    },
+    Fault {
+        name: "tool-error-counts-as-outage",
+        surface: SURFACE,
+        mistake: "The health of an upstream goes down with each failed result of a tool.",
+        apply: |steps| {
+            steps.is_error.healthy = |ended| match ended {
+                Ok(answer) if answer.kind == Kind::ToolError => Some(false),
+                _ => right::healthy(ended),
             };
         },
     },

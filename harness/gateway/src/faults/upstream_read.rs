@@ -165,6 +165,28 @@ pub(super) const FAULTS: &[Fault] = &[
             };
         },
     },
+    Fault {
+        name: "batch-tells-another-cause",
+        surface: SURFACE,
+        mistake: "The sinks are told of a failure in a batch by a word of the batch's own.",
+        apply: |steps| {
+            steps.upstream_read.told = |failure, route| match route {
+                "batch" => "batch_call_failed",
+                _ => right::told(failure, route),
+            };
+        },
+    },
+    Fault {
+        name: "too-large-told-as-unreachable",
+        surface: SURFACE,
+        mistake: "The sinks are told that the upstream is down when its answer was too large.",
+        apply: |steps| {
+            steps.upstream_read.told = |failure, route| match failure.cause {
+                Cause::ResponseTooLarge => Cause::Unreachable.slug(),
+                _ => right::told(failure, route),
+            };
+        },
+    },
 ];
 
 /// What fits, after treatment. Nothing fits of a body that was refused by its announced length.

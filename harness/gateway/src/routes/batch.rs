@@ -9,7 +9,7 @@ use super::Reply;
 use crate::client::Client;
 use crate::failure::{Cause, Failure};
 use crate::log::Log;
-use crate::pipeline::{Call, Method, Pipeline};
+use crate::pipeline::{self, Call, Method, Pipeline};
 use crate::surfaces::answer_reading::Kind;
 use crate::surfaces::batch_packing::{self, Bounds, Done, Item};
 use crate::surfaces::flat_return::{self, Cell};
@@ -91,8 +91,8 @@ async fn one(
     client: &Client,
     stopped: &AtomicBool,
 ) -> Done {
-    let call_id = pipeline.context.call_id();
     if stopped.load(Ordering::Relaxed) {
+        let call_id = pipeline.context.call_id();
         let failure = Failure::new(Cause::Skipped, "not called, as the batch was stopped before");
         return Done { index, call_id, ended: Err(failure), elapsed_ms: 0, tells: String::new() };
     }
@@ -108,8 +108,8 @@ async fn one(
     if !(pipeline.context.steps.batch_packing.goes_on)(&ended.answer) {
         stopped.store(true, Ordering::Relaxed);
     }
-    let elapsed_ms = ended.elapsed_ms;
-    Done { index, call_id, ended: ended.answer, elapsed_ms, tells: String::new() }
+    let pipeline::Ended { call_id, answer, elapsed_ms, .. } = ended;
+    Done { index, call_id, ended: answer, elapsed_ms, tells: String::new() }
 }
 
 /// The definition on one line, as it goes over the wire.

@@ -99,6 +99,10 @@ pub struct Steps {
     pub withhold: fn(Kind, &Asked<'_>) -> Option<Failure>,
     /// Whether the same call is sent once more after it ended like this.
     pub again: fn(&Result<Answer, Failure>) -> bool,
+    /// The size of a message, as the sinks are told it.
+    pub size: fn(message: &[u8]) -> usize,
+    /// The code that the sinks are told of a call that ended like this.
+    pub code: fn(&Result<Answer, Failure>, client: Revision) -> Option<i64>,
     /// What the body of an HTTP error that is no message says of the reason.
     pub reason: fn(body: &[u8]) -> Option<String>,
 }
@@ -106,7 +110,7 @@ pub struct Steps {
 impl Steps {
     /// Each step done right.
     pub const RIGHT: Self =
-        Self { status, text, is_ours, side, members, kind, withhold, again, reason };
+        Self { status, text, is_ours, side, members, kind, withhold, again, size, code, reason };
 }
 
 /// A body that is a message speaks for itself: servers of 2026-07-28 send their errors with
@@ -205,6 +209,21 @@ pub fn withhold(kind: Kind, asked: &Asked<'_>) -> Option<Failure> {
 /// Never: a tool may have done its work although its answer was lost, and would do it twice.
 pub fn again(_: &Result<Answer, Failure>) -> bool {
     false
+}
+
+/// Its bytes as they came (against INV-2.9, which counts the characters of the result as printed).
+pub fn size(message: &[u8]) -> usize {
+    message.len()
+}
+
+/// That of the error that the client gets: the upstream's own (INV-2.2), or the gateway's. A result
+/// has none, even a failed one.
+pub fn code(ended: &Result<Answer, Failure>, client: Revision) -> Option<i64> {
+    match ended {
+        Ok(Answer { kind: Kind::RpcError, body }) => json::get(body, "code")?.parse().ok(),
+        Ok(_) => None,
+        Err(failure) => Some(failure.cause.code(client)),
+    }
 }
 
 /// The most that is told of such a body, in characters.

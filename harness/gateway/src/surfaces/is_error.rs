@@ -9,7 +9,7 @@ use birdstrike_wire::shape::text_block;
 
 use super::answer_reading::{Answer, Kind};
 use super::upstream_read::Aftermath;
-use crate::failure::Failure;
+use crate::failure::{Cause, Failure};
 
 /// How a call ended, in the log's words.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -36,6 +36,38 @@ impl Outcome {
     }
 }
 
+/// Whether a call did what was asked of it, in the words of events, audit and metrics.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Finish {
+    /// It did.
+    Completed,
+    /// It did not, whoever says so.
+    Failed,
+}
+
+impl Finish {
+    /// The word.
+    pub const fn as_str(self) -> &'static str {
+        match self {
+            Self::Completed => "completed",
+            Self::Failed => "failed",
+        }
+    }
+
+    /// The type of the event that tells of it.
+    pub const fn event(self) -> &'static str {
+        match self {
+            Self::Completed => "call_completed",
+            Self::Failed => "call_failed",
+        }
+    }
+
+    /// Whether it is a failure.
+    pub fn is_failed(self) -> bool {
+        self == Self::Failed
+    }
+}
+
 /// The steps of this surface.
 #[derive(Clone, Copy, Debug)]
 pub struct Steps {
@@ -49,6 +81,12 @@ pub struct Steps {
     pub own_error: fn(words: &str) -> String,
     /// The log's word for how a call ended.
     pub outcome: fn(&Result<Answer, Failure>) -> Outcome,
+    /// The word of events, audit and metrics for how a call ended.
+    pub finish: fn(&Result<Answer, Failure>) -> Finish,
+    /// The status of the span of a call.
+    pub span_finish: fn(&Result<Answer, Failure>) -> Finish,
+    /// Whether the upstream is well after a call that ended like this; `None` if that says nothing.
+    pub healthy: fn(&Result<Answer, Failure>) -> Option<bool>,
     /// Whether a batch counts the answer as a success.
     pub is_success: fn(&Answer) -> bool,
     /// What becomes of the way to the upstream after an answer.
@@ -57,8 +95,18 @@ pub struct Steps {
 
 impl Steps {
     /// Each step done right.
-    pub const RIGHT: Self =
-        Self { is_flagged, tool_error, label, own_error, outcome, is_success, aftermath };
+    pub const RIGHT: Self = Self {
+        is_flagged,
+        tool_error,
+        label,
+        own_error,
+        outcome,
+        finish,
+        span_finish,
+        healthy,
+        is_success,
+        aftermath,
+    };
 }
 
 /// `isError`, spelled like this, is `true`; absent is false.
@@ -88,6 +136,30 @@ pub fn outcome(ended: &Result<Answer, Failure>) -> Outcome {
         Ok(Kind::ToolError) => Outcome::ToolError,
         Ok(Kind::RpcError) => Outcome::RpcError,
         Err(_) => Outcome::Failed,
+    }
+}
+
+/// A failed result is a failure to everybody who is told of the call (INV-9.3).
+pub fn finish(ended: &Result<Answer, Failure>) -> Finish {
+    match outcome(ended) {
+        Outcome::Ok => Finish::Completed,
+        Outcome::ToolError | Outcome::RpcError | Outcome::Failed => Finish::Failed,
+    }
+}
+
+/// The same as the event's (INV-9.5).
+pub fn span_finish(ended: &Result<Answer, Failure>) -> Finish {
+    finish(ended)
+}
+
+/// An upstream that answers is well, whatever it answers (INV-9.1). What the gateway itself cannot
+/// hand on says nothing against it either.
+pub fn healthy(ended: &Result<Answer, Failure>) -> Option<bool> {
+    let Err(failure) = ended else { return Some(true) };
+    match failure.cause {
+        Cause::Unreachable | Cause::NotStarted | Cause::Timeout => Some(false),
+        Cause::UnknownTool | Cause::UnknownPrompt | Cause::UnknownResource | Cause::Skipped => None,
+        _ => Some(true),
     }
 }
 

@@ -68,11 +68,13 @@ pub struct Steps {
     pub refuse: fn(held: &[u8], &Bound) -> Result<Vec<u8>, Failure>,
     /// What becomes of the way to the upstream after a failure.
     pub aftermath: fn(&Failure) -> Aftermath,
+    /// The cause that the sinks are told.
+    pub told: fn(&Failure, route: &str) -> &'static str,
 }
 
 impl Steps {
     /// Each step done right.
-    pub const RIGHT: Self = Self { allowance, announced, weigh, coding, refuse, aftermath };
+    pub const RIGHT: Self = Self { allowance, announced, weigh, coding, refuse, aftermath, told };
 }
 
 /// The limit, whatever the framing.
@@ -115,6 +117,11 @@ pub fn aftermath(failure: &Failure) -> Aftermath {
         Cause::NotStarted => Aftermath::Pause,
         _ => Aftermath::Keep,
     }
+}
+
+/// The one that the client is told, on every route (INV-1.4).
+pub fn told(failure: &Failure, _: &str) -> &'static str {
+    failure.cause.slug()
 }
 
 /// One answer on its way in. It holds no more than its allowance.

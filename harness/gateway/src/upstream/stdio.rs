@@ -85,7 +85,9 @@ impl Process {
         else {
             return Err(no_start(&"was run without pipes"));
         };
-        context.log.event("upstream_started").text("upstream", upstream).write();
+        let event = context.log.event("upstream_started").text("upstream", upstream);
+        let told = (context.steps.redaction.environment)(env);
+        event.json("env", &told).write();
         let shared = Arc::new(Shared {
             upstream: upstream.to_owned(),
             waiting: Mutex::default(),
@@ -306,7 +308,8 @@ async fn log_lines(mut stderr: impl AsyncRead + Unpin, upstream: String, context
                 let text = String::from_utf8_lossy(&line);
                 if lines < STDERR_LINES && !text.trim().is_empty() {
                     let event = context.log.event("upstream_stderr");
-                    event.text("upstream", &upstream).text("line", text.trim_end()).write();
+                    let told = context.log.redactor.stderr_words(text.trim_end());
+                    event.text("upstream", &upstream).told("line", &told).write();
                 }
                 lines += 1;
                 line.clear();

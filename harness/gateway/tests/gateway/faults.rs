@@ -9,6 +9,7 @@ use birdstrike_wire::{Revision, json};
 use tokio::sync::Semaphore;
 
 use super::limits::{LIMIT, sized};
+use super::sink_faults;
 use super::support::*;
 
 const TYPED: &str = r#"{"resultType":"complete","content":[{"type":"text","text":"one","annotations":{"priority":0.5},"_meta":{"a/b":1}},{"type":"text","text":"two"}],"structuredContent":{"n":9007199254740993,"n":1.50,"s":"\u0041\/"},"_meta":{"io.modelcontextprotocol/serverInfo":{"name":"up","version":"1"},"a/b":[1]},"other":true}"#;
@@ -235,7 +236,7 @@ impl Shot<'_> {
         let calls = self.running.log.events("call");
         for line in &calls[std::mem::replace(&mut self.logged, calls.len())..] {
             let get = |name| json::get(line, name).unwrap_or_default();
-            write!(text, " log {} {}", get("outcome"), get("cause")).unwrap();
+            write!(text, " log {} {}", get("outcome"), get("error_type")).unwrap();
         }
         self.seen.insert(probe.into(), without_times(&without_ids(&text, "call_id")));
     }
@@ -274,9 +275,12 @@ async fn each_fault_shows_and_stays_on_its_route() {
     let again = range.fire(&Steps::RIGHT).await;
     assert_eq!(right, again, "a right gateway does the same twice");
     let mut table = String::new();
-    // Nothing that is fired here holds a link, a task or a pin, or has anything beside its results.
+    // Nothing that is fired here holds a link, a task or a pin, or has anything beside its results;
+    // and sinks are looked at elsewhere.
     let elsewhere = ["resource-links", "listing", "transport", "schema-and-digest", "tasks"];
-    let fired = |fault: &&faults::Fault| !elsewhere.contains(&fault.surface);
+    let fired = |fault: &&faults::Fault| {
+        !elsewhere.contains(&fault.surface) && !sink_faults::is_of_sinks(fault)
+    };
     for fault in faults::all().iter().copied().flatten().filter(fired) {
         let mut steps = Steps::RIGHT;
         (fault.apply)(&mut steps);

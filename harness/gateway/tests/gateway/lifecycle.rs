@@ -94,7 +94,7 @@ async fn a_stateless_client_that_goes_away_cancels_its_call() {
         }
         assert!(client.call("x", "{}").await.result().contains("content"));
         assert_eq!(upstream.open() == 0, cancelled);
-        assert_eq!(running.log.text().contains(r#""cause":"cancelled""#), cancelled);
+        assert_eq!(running.log.text().contains(r#""error_type":"cancelled""#), cancelled);
     }
 }
 
@@ -159,7 +159,7 @@ async fn the_log_tells_of_each_call_and_nothing_of_its_content() {
     let outcomes: Vec<_> =
         calls.iter().map(|line| json::get_string(line, "outcome").unwrap()).collect();
     assert_eq!(outcomes, ["ok", "tool_error", "rpc_error", "failed"]);
-    assert!(calls[2].contains(r#""code":-7"#) && calls[3].contains(r#""cause":"bad_answer""#));
+    assert!(calls[2].contains(r#""code":-7"#) && calls[3].contains(r#""error_type":"bad_answer""#));
     for line in &calls {
         assert_eq!(json::get_string(line, "route").as_deref(), Some("flat"));
         assert!(json::get(line, "bytes").is_some() && json::get(line, "elapsed_ms").is_some());

@@ -22,6 +22,8 @@ mod listing;
 mod pairs;
 mod shaping;
 mod shaping_faults;
+mod sink_faults;
+mod sinks;
 mod stdio;
 mod support;
 mod tasks;

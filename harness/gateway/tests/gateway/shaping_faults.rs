@@ -93,7 +93,8 @@ impl Shot {
         for event in ["mutated", "mutator_failed", "truncated"] {
             for line in self.running.log.events(event) {
                 let line = json::remove(&line, "time").unwrap();
-                writeln!(text, "{}", without_ids(&line, "call_id")).unwrap();
+                let line = without_ids(&without_ids(&line, "call_id"), "trace_id");
+                writeln!(text, "{line}").unwrap();
             }
         }
         seen.insert(format!("log {}", self.name), text);

@@ -93,6 +93,11 @@ fn call(
             None
         }
         "silence" => None,
+        "complain" => {
+            let words = format!("password=in-stderr {}\n", "é".repeat(400));
+            std::io::stderr().write_all(words.as_bytes()).unwrap();
+            Some(envelope::result(id, &good))
+        }
         "pid" => Some(envelope::result(id, &format!("{{\"pid\":{}}}", std::process::id()))),
         "die" => std::process::exit(3),
         "noise" => {

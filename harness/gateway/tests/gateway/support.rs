@@ -1,6 +1,7 @@
 //! A gateway, an upstream of our own that says exactly what it is told to, and a client that reads
 //! bytes.
 
+pub(crate) mod receiver;
 pub(crate) mod upstream;
 
 use std::io::Write;

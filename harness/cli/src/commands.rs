@@ -51,7 +51,7 @@ impl Command {
             Self::Gateway(command) => command.run().await,
             Self::Install(command) => command.run().await,
             Self::Review(command) => command.run(),
-            Self::Report(command) => Ok(command.run()),
+            Self::Report(command) => command.run(),
         };
         done.unwrap_or_else(|error| {
             output::error(&error.to_string());

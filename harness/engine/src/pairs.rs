@@ -14,7 +14,8 @@ use crate::plan::{Cell, Selection, selected};
 use crate::record::{CheckRecord, Combined, Totals};
 use crate::runner::Options;
 
-/// Results that are made small in one launch; what is wrong with further ones is told as it is.
+/// Results that are made small on one route of a launch; what is wrong with further ones is told as it
+/// is.
 const MOST: usize = 6;
 
 /// The options with a scenario for each row that this gateway can be given; nothing where no row is
@@ -75,9 +76,10 @@ pub(crate) struct Broken {
     pub(crate) record: CheckRecord,
 }
 
-/// The smallest row on which a check does not hold.
+/// A row that cannot be made smaller.
 struct Smallest {
-    check: String,
+    /// All checks that do not hold on it.
+    checks: Vec<String>,
     route: String,
     row: Row,
     words: String,
@@ -105,26 +107,28 @@ impl<'a> Shrink<'a> {
     pub(crate) async fn shrunk(&mut self, broken: Broken) -> CheckRecord {
         let Broken { cell, row, mut record } = broken;
         let same = |known: &&Smallest| {
-            known.check == record.id
-                && known.route == cell.route
+            known.route == cell.route
+                && known.checks.contains(&record.id)
                 && self.model.holds(&row, &known.row)
         };
         if let Some(known) = self.known.iter().find(same) {
             tell(&mut record, &known.words);
             return record;
         }
-        if self.known.len() >= MOST {
+        if self.known.iter().filter(|known| known.route == cell.route).count() >= MOST {
             return record;
         }
         let (smallest, found) = self.smallest(&cell, row, &record.id).await;
         let words = self.model.words(&smallest);
-        if let Some(found) = found {
+        let mut checks: Vec<String> = found.iter().map(|found| found.id.clone()).collect();
+        if let Some(found) = found.into_iter().find(|found| found.id == record.id) {
             record.message = found.message;
             record.evidence = found.evidence;
+        } else {
+            checks.push(record.id.clone());
         }
         tell(&mut record, &words);
-        let (check, route) = (record.id.clone(), cell.route.clone());
-        self.known.push(Smallest { check, route, row: smallest, words });
+        self.known.push(Smallest { checks, route: cell.route, row: smallest, words });
         record
     }
 
@@ -135,17 +139,18 @@ impl<'a> Shrink<'a> {
         cell: &Cell,
         mut row: Row,
         check: &str,
-    ) -> (Row, Option<CheckRecord>) {
-        let mut found = None;
+    ) -> (Row, Vec<CheckRecord>) {
+        let mut found = Vec::new();
         for _ in 0..2 {
             let before = row.clone();
             for axis in 0..self.model.axes.len() {
                 let Some(simpler) = self.model.simpler(&row, axis, &self.offer) else {
                     continue;
                 };
-                if let Some(record) = self.broken(cell, &simpler, check).await {
+                let broken = self.broken(cell, &simpler).await;
+                if broken.iter().any(|record| record.id == check) {
                     row = simpler;
-                    found = Some(record);
+                    found = broken;
                 }
             }
             if row == before {
@@ -155,9 +160,11 @@ impl<'a> Shrink<'a> {
         (row, found)
     }
 
-    /// What a check says of a row, if it does not hold.
-    async fn broken(&mut self, cell: &Cell, row: &Row, check: &str) -> Option<CheckRecord> {
-        let scenario = self.model.scenario(row)?;
+    /// The checks that do not hold on a row.
+    async fn broken(&mut self, cell: &Cell, row: &Row) -> Vec<CheckRecord> {
+        let Some(scenario) = self.model.scenario(row) else {
+            return Vec::new();
+        };
         let revision = scenario.revisions.first().and_then(|name| name.parse().ok());
         let sse = scenario.encodings.iter().any(|word| word == "sse");
         let (json, sse) =
@@ -170,8 +177,7 @@ impl<'a> Shrink<'a> {
         let outcome = cell::run(cell::Hold::Shared(self.launch), &scenario, &cell).await;
         self.totals.calls += outcome.calls;
         self.totals.deadlines += outcome.deadlines;
-        let broken = |record: &CheckRecord| record.id == check && is_broken(record);
-        outcome.records.into_iter().find(broken)
+        outcome.records.into_iter().filter(is_broken).collect()
     }
 }
 

@@ -7,6 +7,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::check::Check;
 use crate::fault::{self, FaultPromise};
+use crate::findings::Findings;
 use crate::mistake::{Mistake, Place};
 use crate::pairs::{self, Model};
 use crate::profile::Profile;
@@ -112,6 +113,7 @@ impl Catalogue {
             }
         }
         mistakes.extend(self.profiles.iter().flat_map(|shipped| self.empty_declarations(shipped)));
+        mistakes.extend(self.profiles.iter().flat_map(|shipped| self.stray_findings(shipped)));
         mistakes
     }
 
@@ -156,6 +158,30 @@ impl Catalogue {
                 let title = format!("the profile declares on `{id}`, which there is not");
                 let place = Place::find(&shipped.source, id);
                 mistakes.push(Mistake::at(&file, &shipped.source, place, &title, "mend the id"));
+            }
+        }
+        mistakes
+    }
+
+    /// Findings that cannot be read, or are about what nobody wrote.
+    fn stray_findings(&self, shipped: &ShippedProfile) -> Vec<Mistake> {
+        let mut mistakes = Vec::new();
+        for findings in shipped.findings() {
+            let findings = match findings {
+                Ok(findings) => findings,
+                Err(mistake) => {
+                    mistakes.push(mistake);
+                    continue;
+                }
+            };
+            for (id, finding) in &findings.rows {
+                let unknown = finding.check.as_ref().filter(|check| !self.has_check(check));
+                let unknown = unknown.or(Some(id).filter(|id| self.requirement(id).is_none()));
+                if let Some(unknown) = unknown {
+                    let title =
+                        format!("the finding on `{id}` names `{unknown}`, which nobody wrote");
+                    mistakes.push(Mistake::of_file(&findings.file, &title, "mend the id"));
+                }
             }
         }
         mistakes
@@ -214,6 +240,14 @@ impl ShippedProfile {
         }
         files.sort();
         Ok(Self { profile, source, files })
+    }
+
+    /// The files of findings beside it, parsed.
+    pub fn findings(&self) -> impl Iterator<Item = Result<Findings, Mistake>> {
+        let files = self.files.iter().filter(|(name, _)| Findings::is_one(name));
+        files.map(|(name, text)| {
+            Findings::parse(&format!("harness/profiles/{}/{name}", self.profile.name), text)
+        })
     }
 
     /// Reads every profile of a folder.

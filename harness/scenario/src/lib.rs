@@ -9,6 +9,7 @@ pub mod baseline;
 pub mod catalogue;
 pub mod check;
 pub mod fault;
+pub mod findings;
 pub mod level;
 pub mod mistake;
 pub mod pairs;

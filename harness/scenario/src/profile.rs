@@ -83,6 +83,9 @@ pub struct Profile {
     /// What the gateway does on purpose.
     #[serde(default)]
     pub declares: Vec<Declared>,
+    /// What the inventory of this gateway can say.
+    #[serde(default)]
+    pub inventory: Inventory,
     /// Surfaces that this profile cannot drive, with the reason and what would unlock them.
     #[serde(default)]
     pub unreached: IndexMap<String, Unreached>,
@@ -255,6 +258,14 @@ pub struct Declared {
     /// Members that the gateway adds to a result, as JSON Pointers; these are not `added`.
     #[serde(default)]
     pub adds: Vec<String>,
+}
+
+/// What the inventory of a gateway can say besides what a run shows.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields, rename_all = "kebab-case", default)]
+pub struct Inventory {
+    /// The places in the rows of the inventory (`file:function`) are those of this gateway's code.
+    pub places: bool,
 }
 
 /// A surface that this profile cannot drive.

@@ -7,6 +7,7 @@ use std::path::{Path, PathBuf};
 
 use birdstrike_scenario::baseline::BaselineFile;
 use birdstrike_scenario::fault::FaultFile;
+use birdstrike_scenario::findings::FindingsFile;
 use birdstrike_scenario::pairs::ModelFile;
 use birdstrike_scenario::profile::Profile;
 use birdstrike_scenario::requirement::RequirementFile;
@@ -23,7 +24,7 @@ fn schema<T: JsonSchema>() -> Value {
     generator.into_root_schema_for::<T>().to_value()
 }
 
-fn schemas() -> [(&'static str, Value); 6] {
+fn schemas() -> [(&'static str, Value); 7] {
     [
         ("scenario", schema::<ScenarioFile>()),
         ("requirements", schema::<RequirementFile>()),
@@ -31,6 +32,7 @@ fn schemas() -> [(&'static str, Value); 6] {
         ("baseline", schema::<BaselineFile>()),
         ("profile", schema::<Profile>()),
         ("pairs", schema::<ModelFile>()),
+        ("findings", schema::<FindingsFile>()),
     ]
 }
 
@@ -79,9 +81,10 @@ fn shipped() -> Vec<(&'static str, PathBuf)> {
     for entry in std::fs::read_dir(root().join("harness/profiles")).unwrap().flatten() {
         let folder = format!("harness/profiles/{}", entry.file_name().to_string_lossy());
         let name = |path: &PathBuf| path.file_name().unwrap().to_string_lossy().into_owned();
-        let baselines =
-            files(&folder).into_iter().filter(|path| name(path).starts_with("baseline"));
-        found.extend(baselines.map(|path| ("baseline", path)));
+        for kind in ["baseline", "findings"] {
+            let kept = files(&folder).into_iter().filter(|path| name(path).starts_with(kind));
+            found.extend(kept.map(|path| (kind, path)));
+        }
     }
     found
 }

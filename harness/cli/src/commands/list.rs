@@ -3,6 +3,7 @@
 use std::fmt::Write;
 
 use birdstrike_engine::EngineError;
+use birdstrike_scenario::findings::Finding;
 use birdstrike_scenario::requirement::Kind;
 use birdstrike_scenario::{Catalogue, Requirement, Selector};
 use clap::Args;
@@ -109,6 +110,29 @@ fn shown(out: &mut String, catalogue: &Catalogue, row: &Requirement, checks: &[S
         let faults = faults_of(catalogue, check);
         let faults = if faults.is_empty() { faults } else { format!("  fault: {faults}") };
         let _ = writeln!(out, "    {check}{faults}");
+    }
+    for shipped in &catalogue.profiles {
+        // A file that cannot be read would have failed the build.
+        for findings in shipped.findings().flatten() {
+            let known = findings.rows.iter().filter(|(id, _)| *id == row.id);
+            let gateway = format!("{} {}", shipped.profile.name, findings.version);
+            known.for_each(|(_, finding)| found(out, &gateway, finding));
+        }
+    }
+}
+
+/// What a gateway was seen doing about a row, with the raw bytes.
+fn found(out: &mut String, gateway: &str, finding: &Finding) {
+    let Finding { holds, did, check, route, sent, came } = finding;
+    let _ = writeln!(out, "    {gateway}: {}: {}", holds.word(), did.trim());
+    if let Some(check) = check {
+        let route = route.as_ref().map_or(String::new(), |route| format!(" on {route}"));
+        let _ = writeln!(out, "        seen by {check}{route}");
+    }
+    for (word, bytes) in [("sent", sent), ("came", came)] {
+        if let Some(bytes) = bytes {
+            let _ = writeln!(out, "        {word} {}", bytes.trim());
+        }
     }
 }
 

@@ -5,6 +5,7 @@
 mod baseline;
 mod exits;
 mod help;
+mod inventory;
 mod live;
 mod looks;
 mod own;

@@ -49,22 +49,29 @@ impl<'a> Shot<'a> {
         sender: Sender<'a>,
         before: &[Fired],
     ) -> Result<Fired, String> {
-        let way = self.way(sender, "main");
         let own = self.state.nonce(name);
-        let uri = match (&read.uri, &read.from) {
+        let from = match read.from.as_deref() {
+            None => None,
+            Some(step) => {
+                Some(earlier(before, step).ok_or_else(|| format!("step `{step}` was not fired"))?)
+            }
+        };
+        // What an upstream handed out is that upstream's.
+        let way =
+            Way { upstream: from.map_or("main", |from| &from.origin), ..self.way(sender, "main") };
+        let uri = match (&read.uri, from) {
             (Some(uri), _) => self.fill(uri.trim(), &own),
-            (None, from) => {
-                let step = from.as_deref().unwrap_or_default();
-                let from =
-                    earlier(before, step).ok_or_else(|| format!("step `{step}` was not fired"))?;
+            (None, Some(from)) => {
                 let at = read.at.as_deref().unwrap_or("/content/0/uri");
                 let Some(uri) = string_at(from, at) else {
+                    let step = &from.name;
                     let nothing = Answer::nothing(format!("step `{step}` brought no URI at {at}"));
                     let way = ("resources/read", &way);
                     return Ok(fired(name, way, &own, &from.transcript, nothing));
                 };
                 uri
             }
+            (None, None) => return Err("a read without a URI".to_owned()),
         };
         // A link that was handed out carries the nonce that it was given.
         let nonce = nonce_in(&uri).unwrap_or(own);
@@ -198,12 +205,13 @@ impl<'a> Shot<'a> {
         sender: Sender<'a>,
         before: &[Fired],
     ) -> Result<Fired, String> {
-        let way = self.way(sender, "main");
         let method = task.method.method();
         let from = task.from.as_deref().map(|step| {
             earlier(before, step).ok_or_else(|| format!("step `{step}` was not fired"))
         });
         let from = from.transpose()?;
+        // Without a gateway between, a task is asked about where it was made.
+        let way = self.way(sender, from.map_or("main", |from| from.origin.as_str()));
         let nonce = from.map_or_else(|| self.state.nonce(name), |from| from.nonce.clone());
         let mut params = self.fill(task.params.as_deref().unwrap_or("{}").trim(), &nonce);
         if let Some(from) = from

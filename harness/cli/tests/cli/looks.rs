@@ -34,7 +34,7 @@ fn requirements_are_listed_with_the_checks_that_rest_on_them() {
     assert!(out.lines().last().unwrap().contains(" with checks"), "{out}");
     let wrong = birdstrike(&["list", "--requirements", "nonsense"]);
     assert_eq!(wrong.code, 2);
-    assert!(wrong.err.contains("use inventory or wire"), "{}", wrong.err);
+    assert!(wrong.err.contains("use one of inventory, wire"), "{}", wrong.err);
 }
 
 #[test]

@@ -11,7 +11,7 @@ use tokio_util::sync::CancellationToken;
 use tokio_util::task::TaskTracker;
 
 use crate::bridge;
-use crate::config::{Config, ToolSpec, UpstreamSpec, path_of};
+use crate::config::{Config, Cursors, ToolSpec, UpstreamSpec, path_of};
 use crate::http;
 use crate::journal::Journal;
 use crate::listeners::Listeners;
@@ -126,12 +126,25 @@ impl Canary {
     /// # Errors
     /// [`SwapError`]; the tools are then those that they were.
     pub fn swap_tools(&self, upstream: &str, tools: Vec<ToolSpec>) -> Result<(), SwapError> {
+        self.swap_pages(upstream, tools, None)
+    }
+
+    /// As [`Canary::swap_tools`], listed on so many pages with such cursors.
+    ///
+    /// # Errors
+    /// [`SwapError`]; the tools are then those that they were.
+    pub fn swap_pages(
+        &self,
+        upstream: &str,
+        tools: Vec<ToolSpec>,
+        on: Option<(usize, Cursors)>,
+    ) -> Result<(), SwapError> {
         let found = self.shared.upstream(upstream);
         let found = found.ok_or_else(|| SwapError::NoUpstream(upstream.to_owned()))?;
         if let Some(tool) = twice(&tools) {
             return Err(SwapError::SameTool(tool.to_owned()));
         }
-        found.swap(tools);
+        found.swap(tools, on);
         Ok(())
     }
 

@@ -9,7 +9,7 @@
 //! answer out of a cache is told from a fresh one.
 
 use std::collections::BTreeMap;
-use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use birdstrike_wire::envelope::error_object;
 use birdstrike_wire::{Revision, codes, json, meta};
@@ -107,16 +107,16 @@ struct Life {
     awaited: bool,
 }
 
-/// The tasks that live, by the nonce of the call that made them.
+/// The tasks that live, by their upstream and the nonce of the call that made them.
 #[derive(Debug, Default)]
-pub(crate) struct Tasks(Mutex<BTreeMap<String, Life>>);
+pub(crate) struct Tasks(Mutex<BTreeMap<(Arc<str>, String), Life>>);
 
 impl Tasks {
     pub(crate) fn forget(&self, nonce: &str) {
-        self.all().remove(nonce);
+        self.all().retain(|(_, of), _| of != nonce);
     }
 
-    fn all(&self) -> MutexGuard<'_, BTreeMap<String, Life>> {
+    fn all(&self) -> MutexGuard<'_, BTreeMap<(Arc<str>, String), Life>> {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
@@ -220,7 +220,8 @@ impl Desk<'_> {
         let flat = plan.is_flat(revision);
         let life = Life { plan: Some(plan.clone()), ..Life::default() };
         let task = life.task(nonce, plan, flat);
-        self.script.tasks.all().insert(nonce.to_owned(), life);
+        let key = (Arc::clone(&self.upstream.name), nonce.to_owned());
+        self.script.tasks.all().insert(key, life);
         let meta = plan.meta.as_ref().map(|meta| format!(",\"_meta\":{meta}")).unwrap_or_default();
         let handle = if flat {
             format!("{{\"resultType\":\"task\",{task}{meta}}}")
@@ -250,13 +251,14 @@ impl Desk<'_> {
         if request.method == "tasks/list" {
             let listed: Vec<String> = all
                 .iter()
-                .filter_map(|(nonce, life)| Some(life.task(nonce, life.plan.as_ref()?, false)))
+                .filter(|((upstream, _), _)| *upstream == self.upstream.name)
+                .filter_map(|((_, nonce), life)| Some(life.task(nonce, life.plan.as_ref()?, false)))
                 .map(|task| format!("{{{task}}}"))
                 .collect();
             return self.result(request, &format!("{{\"tasks\":[{}]}}", listed.join(",")));
         }
         let nonce = nonce_of(request).unwrap_or_default();
-        let life = all.get_mut(&nonce);
+        let life = all.get_mut(&(Arc::clone(&self.upstream.name), nonce.clone()));
         let plan = life.as_ref().and_then(|life| life.plan.clone());
         let (Some(life), Some(plan)) = (life, plan) else {
             return invalid(request, revision, "Unknown task");

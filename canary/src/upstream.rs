@@ -68,9 +68,10 @@ impl Upstream {
         self.tools().tool(name).cloned()
     }
 
-    /// Puts other tools in the place of those that it has.
-    pub(crate) fn swap(&self, tools: Vec<ToolSpec>) {
-        let tools = Arc::new(Toolset::new(tools, self.pages, self.cursors));
+    /// Puts other tools in the place of those that it has, on its own pages or on others.
+    pub(crate) fn swap(&self, tools: Vec<ToolSpec>, on: Option<(usize, Cursors)>) {
+        let (pages, cursors) = on.unwrap_or((self.pages, self.cursors));
+        let tools = Arc::new(Toolset::new(tools, pages, cursors));
         *self.tools.write().unwrap_or_else(PoisonError::into_inner) = tools;
     }
 

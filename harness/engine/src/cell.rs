@@ -60,7 +60,7 @@ pub struct Fate {
 pub async fn run(mut hold: Hold<'_>, scenario: &Scenario, cell: &Cell) -> Outcome {
     let from = Instant::now();
     let mut outcome = Outcome::default();
-    let marks = sinks::Watching::begin(hold.launch(), scenario, cell).await;
+    let watching = sinks::Watching::begin(hold.launch(), scenario, cell).await;
     let fired = match fire::steps(&mut hold, scenario, cell).await {
         Ok(fired) => fired,
         Err(why) => {
@@ -74,11 +74,8 @@ pub async fn run(mut hold: Hold<'_>, scenario: &Scenario, cell: &Cell) -> Outcom
     outcome.suspicious = fired.iter().any(|f| f.transcript.status.is_none() && !f.exempt);
     outcome.unreached = fired.iter().all(|f| f.upstream.calls == 0 && !f.by_gateway);
     let launch = hold.launch();
-    let seen = match marks {
-        Some(marks) => {
-            let watching = sinks::Watching::since(launch, scenario, cell, marks);
-            Some(watching.settle(&fired).await)
-        }
+    let seen = match watching {
+        Some(watching) => Some(watching.settle(launch, scenario, cell, &fired).await),
         None => None,
     };
     let mut run = Run { launch, scenario, cell, fired: &fired, seen, from, outcome: &mut outcome };
@@ -273,7 +270,7 @@ fn concerns(check: &Check, cell: &Cell) -> bool {
         Expect::Intact { .. }
         | Expect::Equals { .. }
         | Expect::Absent { .. }
-        | Expect::Prefix { .. } => true,
+        | Expect::Prefix { shorter: false, .. } => true,
         _ => !direct,
     };
     judged_direct

@@ -141,8 +141,13 @@ impl Ports {
                     let (url, store) = (filled(url)?, Arc::clone(&watch.store));
                     let parts = parts(&watch.port)?;
                     let headers = header_map(&headers);
-                    let fresh = get::Poll::new(http.clone(), url, headers, parts, store);
-                    *poll.lock().await = Some(fresh);
+                    let mut poll = poll.lock().await;
+                    if let Some(known) = poll.as_mut() {
+                        known.moved(url, headers);
+                    } else {
+                        let http = http.clone();
+                        *poll = Some(get::Poll::new(http, url, headers, parts, store));
+                    }
                 }
                 (Some(Means::WebSocket(url)), _) => {
                     let hello = watch.port.hello.as_deref().map(filled).transpose()?;

@@ -182,8 +182,8 @@ pub fn marker(nonce: &str, name: &str) -> String {
     format!("{nonce}-{name}")
 }
 
-/// Fills `«name»` with the markers of a call, `«nonce»` with its nonce, and `«name-of:STEP»` with
-/// those of another step. `«id»` and `«token»` stay for the canary to fill.
+/// Fills `«name»` with the markers of a call, `«nonce»` with its nonce, `«name-of:STEP»` with those
+/// of another step, and `«TEXT*N»` with the text N times. `«id»` and `«token»` stay for the canary to fill.
 pub fn fill<'a>(text: &str, by: impl Into<Filler<'a>>) -> String {
     let by = by.into();
     let mut out = String::with_capacity(text.len());
@@ -194,6 +194,11 @@ pub fn fill<'a>(text: &str, by: impl Into<Filler<'a>>) -> String {
         };
         let name = &rest[start + '«'.len_utf8()..start + length];
         out.push_str(&rest[..start]);
+        if let Some(filling) = filling(name) {
+            out.push_str(&filling);
+            rest = &rest[start + length + '»'.len_utf8()..];
+            continue;
+        }
         let (name, of) = name.split_once("-of:").map_or((name, None), |(n, of)| (n, Some(of)));
         let nonce = of.map_or(Some(by.nonce), |of| Some(by.others?.get(of)?.as_str()));
         match (name, nonce) {
@@ -208,6 +213,14 @@ pub fn fill<'a>(text: &str, by: impl Into<Filler<'a>>) -> String {
     }
     out.push_str(rest);
     out
+}
+
+/// `TEXT*N` between the marks of a marker is the text so many times.
+fn filling(name: &str) -> Option<String> {
+    const MOST: usize = 1 << 20;
+    let (text, times) = name.rsplit_once('*')?;
+    let times: usize = times.parse().ok()?;
+    (text.len().saturating_mul(times) <= MOST).then(|| text.repeat(times))
 }
 
 /// The size of an oversized answer, in bytes.
@@ -367,6 +380,7 @@ mod tests {
         let others = Nonces::from([("two".to_owned(), "bs2".to_owned())]);
         let by = Filler::new("bs1", &others);
         let text = "«nonce» «nonce-of:two» «text-of:two» «x-of:one» «id-of:two»";
+        assert_eq!(fill("a«é *3»b«text»", by), "aé é é bbs1-text");
         assert_eq!(fill(text, by), "bs1 bs2 bs2-text «x-of:one» «id-of:two»");
     }
 

@@ -11,7 +11,7 @@ mod sink;
 
 pub use beside::{Heard, Replied};
 pub(crate) use file::Source;
-pub use file::{CheckFile, OrIntact};
+pub use file::{CheckFile, Or};
 pub use sink::{SinkExpect, SinkHolds};
 
 /// One expectation as it is judged.
@@ -49,6 +49,9 @@ pub enum Expect {
         place: Target,
         /// On which level the two legs must agree.
         same: Precision,
+        /// A value that does not arrive at all satisfies the check too: what is left out is not
+        /// changed.
+        or_absent: bool,
     },
     /// The value that arrives is this JSON.
     Equals {
@@ -111,6 +114,10 @@ pub enum Expect {
     Prefix {
         /// Where the string stands.
         place: Target,
+        /// It is not whole.
+        shorter: bool,
+        /// Code points of the upstream's string that are there at the least.
+        least: u32,
     },
     /// All results and errors of a batch together keep the budget that the configuration sets.
     WithinBudget,
@@ -152,6 +159,8 @@ pub enum Expect {
         /// Milliseconds since the request.
         ms: u64,
     },
+    /// Every item of a listing has a name that no other has.
+    Distinct,
     /// The HTTP status of the answer is one of these.
     Status {
         /// The statuses.
@@ -187,6 +196,7 @@ impl Expect {
             Self::Cancelled { .. } => "cancelled",
             Self::NotBefore { .. } => "not-before",
             Self::Status { .. } => "status",
+            Self::Distinct => "distinct",
         }
     }
 
@@ -198,7 +208,7 @@ impl Expect {
             | Self::Absent { place }
             | Self::SameAs { place, .. }
             | Self::AcrossRoutes { place }
-            | Self::Prefix { place }
+            | Self::Prefix { place, .. }
             | Self::Reached { place, .. }
             | Self::Unlike { place, .. } => Some(place),
             _ => None,

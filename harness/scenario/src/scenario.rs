@@ -21,8 +21,8 @@ pub use answer::{
 };
 pub use file::ScenarioFile;
 pub use step::{
-    Batch, Call, CanaryDeed, CanaryStep, Fetch, Free, GatewayDeed, GatewayStep, List, Listen,
-    Listing, Notify, Prompt, Read, Request, Sender, Step, Task, TaskMethod,
+    Batch, Call, CanaryDeed, CanaryStep, Cursors, Fetch, Free, GatewayDeed, GatewayStep, List,
+    Listen, Listing, Notify, Prompt, Read, Request, Sender, Step, Task, TaskMethod,
 };
 
 /// One scenario, checked and ready to run.

@@ -12,12 +12,12 @@ pub(crate) const REVISIONS: [&str; 3] = ["2025-06-18", "2025-11-25", "2026-07-28
 
 /// Features that a launch may have and a scenario may need: switches of a configuration that no
 /// gateway has all on at once, and abilities that not every gateway has.
-pub(crate) const FEATURES: [&str; 15] = [
+pub(crate) const FEATURES: [&str; 18] = [
     // A batch may hold about 4 KB of results.
     "small-budget",
-    // A mutator that cuts long texts is on.
+    // A mutator that cuts texts of over 64 characters is on.
     "text-mutator",
-    // A mutator that fails for some results is on.
+    // A mutator that fails for a text block whose text is no string is on.
     "failing-mutator",
     // A second upstream, called `second`, stands beside `main`.
     "second-upstream",
@@ -38,6 +38,12 @@ pub(crate) const FEATURES: [&str; 15] = [
     "stdio-stderr",
     // Results are handed on without their typed parts.
     "no-structured",
+    // A call without an answer is given up within about a second.
+    "short-timeout",
+    // A second upstream is configured that cannot be reached.
+    "dead-upstream",
+    // The second upstream's name begins with the first one's.
+    "names-alike",
     // The gateway holds `-known-secret` as a secret of its own.
     "known-secret",
 ];

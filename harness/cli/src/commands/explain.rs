@@ -140,8 +140,9 @@ fn place(target: &Target) -> String {
 fn right(check: &Check) -> String {
     let of = check.of.as_deref().map_or(String::new(), |of| format!(" (step {of})"));
     let said = match &check.expect {
-        Expect::Intact { place: p, same } => {
-            format!("{} arrives as the canary sent it (same {same:?})", place(p)).to_lowercase()
+        Expect::Intact { place: p, same, or_absent } => {
+            let or = if *or_absent { ", or not at all" } else { "" };
+            format!("{} arrives as the canary sent it (same {same:?}){or}", place(p)).to_lowercase()
         }
         Expect::Equals { place: p, json, .. } => format!("{} is {json}", place(p)),
         Expect::Absent { place: p } => format!("nothing arrives in {}", place(p)),
@@ -164,8 +165,9 @@ fn right(check: &Check) -> String {
             format!("{} has the same fate on every route", place(p))
         }
         Expect::CutTold => "what differs from the upstream's answer is told to be cut".to_owned(),
-        Expect::Prefix { place: p } => {
-            format!("{} is whole, or a beginning without a broken character", place(p))
+        Expect::Prefix { place: p, shorter, .. } => {
+            let whole = if *shorter { "" } else { "whole, or " };
+            format!("{} is {whole}a beginning without a broken character", place(p))
         }
         Expect::WithinBudget => "all results of the batch together keep its budget".to_owned(),
         Expect::Unlike { step, place: p } => format!("{} is not that of step {step}", place(p)),
@@ -186,6 +188,7 @@ fn right(check: &Check) -> String {
             format!("the upstream is told {times} time(s) to stop working on the call")
         }
         Expect::NotBefore { ms } => format!("the answer does not come before {ms} ms"),
+        Expect::Distinct => "no two items of the listing have one name".to_owned(),
         Expect::Status { codes } => format!("the HTTP status is one of {codes:?}"),
     };
     format!("{said}{of}")

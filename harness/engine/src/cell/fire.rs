@@ -42,6 +42,8 @@ pub struct Fired {
     pub origin: String,
     /// What the call is known by.
     pub nonce: String,
+    /// The trace that its request belongs to: 32 hex digits, or nothing.
+    pub trace: String,
     /// What the client sent and received; shared by the entries of a batch.
     pub transcript: Arc<Transcript>,
     /// What it says.

@@ -115,7 +115,10 @@ impl<'a> Context<'a> {
 
     fn expected(&self, fired: &Fired, check: &Check) -> Result<Judged, String> {
         Ok(match &check.expect {
-            Expect::Intact { place, same } => self.intact(fired, place, *same),
+            Expect::Intact { place, or_absent: true, .. } if is_absent(fired, place) => {
+                Judged::intact()
+            }
+            Expect::Intact { place, same, .. } => self.intact(fired, place, *same),
             Expect::Equals { place, json, same } => {
                 equals(fired, place, &self.filled(json, fired), *same)
             }
@@ -128,7 +131,7 @@ impl<'a> Context<'a> {
             Expect::Packed => packed(self.fired, fired),
             Expect::Mirrored => mirrored(fired),
             Expect::CutTold => self.cut_told(fired, check.of.as_deref())?,
-            Expect::Prefix { place } => prefix(fired, place),
+            Expect::Prefix { place, shorter, least } => prefix(fired, place, *shorter, *least),
             Expect::WithinBudget => self.within_budget(fired)?,
             Expect::Digest => self.digest(fired, check.tool.as_deref().unwrap_or_default())?,
             Expect::Asked => asked(&fired.upstream, &check.requirements),
@@ -143,6 +146,7 @@ impl<'a> Context<'a> {
             Expect::Cancelled { times } => beside::cancelled(self.launch, fired, *times),
             Expect::NotBefore { ms } => beside::not_before(fired, *ms),
             Expect::Status { codes } => beside::status(fired, codes),
+            Expect::Distinct => listed::distinct(fired),
         })
     }
 
@@ -360,6 +364,13 @@ fn sameness(same: Precision) -> Sameness {
 
 fn shown(pointer: &str) -> &str {
     if pointer.is_empty() { "the whole" } else { pointer }
+}
+
+/// Whether a result arrived that has nothing in this place.
+fn is_absent(fired: &Fired, place: &Target) -> bool {
+    let pointer = Pointer::parse(&render::pointer(place, &fired.slots)).ok();
+    let doc = fired.answer.body.bytes().and_then(|bytes| Doc::scan(bytes).ok());
+    doc.zip(pointer).is_some_and(|(doc, pointer)| doc.at(&pointer).is_none())
 }
 
 /// Two steps of which one has nothing in the place where they are compared.

@@ -39,39 +39,43 @@ fn checks<'a>(
     })
 }
 
-/// The parameters of a call with a trace context of its own, where sinks of the cell are judged.
-pub(super) fn traced(params: String, launch: &Launch, scenario: &Scenario, cell: &Cell) -> String {
-    let watched = cell.route != DIRECT
+/// Whether sinks are judged in a cell.
+pub(super) fn are_judged(launch: &Launch, scenario: &Scenario, cell: &Cell) -> bool {
+    cell.route != DIRECT
         && !launch.ports().all().is_empty()
-        && checks(scenario, cell).next().is_some();
-    if !watched {
-        return params;
-    }
-    let parent = json::quote(&nonce::traceparent());
-    let meta = json::get(&params, "_meta").unwrap_or("{}");
-    let meta = json::set(meta, "traceparent", &parent);
-    let with = meta.and_then(|meta| json::set(&params, "_meta", &meta));
-    with.unwrap_or(params)
+        && checks(scenario, cell).next().is_some()
 }
 
+/// The `_meta` of a request with a trace context of its own, unless it has one already.
+pub(super) fn traced(meta: &str) -> String {
+    if json::get(meta, TRACEPARENT).is_some() {
+        return meta.to_owned();
+    }
+    let parent = json::quote(&nonce::traceparent());
+    json::set(meta, TRACEPARENT, &parent).unwrap_or_else(|_| meta.to_owned())
+}
+
+/// The member of `_meta`, and the HTTP header, that carries the trace context.
+const TRACEPARENT: &str = "traceparent";
+
 /// The trace id that a request carries.
-fn trace_in(request: &str) -> Option<&str> {
+pub(super) fn trace_in(request: &str) -> Option<&str> {
     const BEFORE: &str = "\"traceparent\":\"00-";
     let at = request.find(BEFORE)? + BEFORE.len();
     request.get(at..at + 32)
 }
 
 /// What tells the records of one call from those of all others.
-fn ties(launch: &Launch, scenario: &Scenario, cell: &Cell, all: &[Fired], fired: &Fired) -> Call {
+fn ties(launch: &Launch, scenario: &Scenario, all: &[Fired], fired: &Fired) -> Call {
     let own = |one: &Fired| {
-        let id = call_id(launch, cell, one);
+        let id = call_id(launch, one);
         [Some(one.nonce.clone()), id].into_iter().flatten().collect::<Vec<_>>()
     };
     let same = |one: &&Fired| {
         Arc::ptr_eq(&one.transcript, &fired.transcript) && !std::ptr::eq(*one, fired)
     };
     Call {
-        trace: trace_in(&fired.transcript.request).unwrap_or_default().to_owned(),
+        trace: fired.trace.clone(),
         own: own(fired),
         others: all.iter().filter(same).flat_map(own).collect(),
         tool: scenario.definition.is_some().then(|| fired.tool.clone()),
@@ -79,8 +83,8 @@ fn ties(launch: &Launch, scenario: &Scenario, cell: &Cell, all: &[Fired], fired:
 }
 
 /// The id that the gateway gave a call in its entry of a batch.
-fn call_id(launch: &Launch, cell: &Cell, fired: &Fired) -> Option<String> {
-    let codec = launch.profile().routes.get(&cell.route)?.batch.as_ref()?;
+fn call_id(launch: &Launch, fired: &Fired) -> Option<String> {
+    let codec = launch.profile().routes.values().find_map(|route| route.batch.as_ref())?;
     let entry = Doc::scan(fired.entry.as_deref()?).ok()?;
     let id = entry.at(&Pointer::parse(codec.call_id.as_deref()?).ok()?)?;
     let id = id.string()?.text().into_owned();
@@ -183,10 +187,10 @@ pub(super) struct Calls {
 }
 
 impl Calls {
-    fn of(launch: &Launch, scenario: &Scenario, cell: &Cell, fired: &[Fired]) -> Self {
+    fn of(launch: &Launch, scenario: &Scenario, fired: &[Fired]) -> Self {
         let calls: Vec<(Call, String)> = fired
             .iter()
-            .map(|one| (ties(launch, scenario, cell, fired, one), one.tool.clone()))
+            .map(|one| (ties(launch, scenario, fired, one), one.tool.clone()))
             .collect();
         let state = calls.iter().cloned();
         let state = state.map(|(call, tool)| Ties::new(Call { tool: Some(tool), ..call }));
@@ -206,5 +210,8 @@ mod tests {
         assert_eq!(trace_in(&request), parent.get(3..35));
         assert_eq!(trace_in("{}"), None);
         assert_ne!(parent, nonce::traceparent());
+        let own = r#"{"traceparent":"00-x"}"#;
+        assert_eq!(traced(own), own);
+        assert_eq!(trace_in(&traced("{}")).map(str::len), Some(32));
     }
 }

@@ -7,10 +7,13 @@ use birdstrike_judge::schema::{McpSchemas, SchemaError, SchemaOutcome};
 use birdstrike_judge::{Doc, Fidelity, Pointer};
 use birdstrike_wire::{Revision, codes};
 
-use super::fire::Fired;
+use super::fire::{Fired, Kind};
 use super::judging::{Context, Judged};
 use crate::client::{Answer, Body};
 use crate::launch::DIRECT;
+
+/// The method of a call.
+const CALL: &str = "tools/call";
 
 /// Judges one call.
 pub(super) fn judge(context: &Context<'_>, fired: &Fired) -> Judged {
@@ -23,11 +26,16 @@ pub(super) fn judge(context: &Context<'_>, fired: &Fired) -> Judged {
         let differences = answer.breaks.clone();
         return Judged { differences, ..Judged::broken(fidelity, first.clone()) };
     }
+    // A facade speaks no MCP: its answer has a form of its own, which was looked at when it was read.
+    if fired.method.is_empty() {
+        return Judged::intact();
+    }
     let revision = context.cell.revision;
     match &answer.body {
         Body::Result(result) => {
             let schema = schema(context, fired, result, revision);
-            if schema.holds { output_schema(context, fired, result) } else { schema }
+            let called = schema.holds && fired.method == CALL;
+            if called { output_schema(context, fired, result) } else { schema }
         }
         Body::Error(error) => {
             let schema = judged("the error object", &McpSchemas::validate_error(error), revision);
@@ -61,8 +69,9 @@ fn own_code(fired: &Fired, error: &[u8], revision: Revision) -> Judged {
 
 fn schema(context: &Context<'_>, fired: &Fired, result: &[u8], revision: Revision) -> Judged {
     let schemas = McpSchemas::shared();
-    let outcome = schemas.validate_result(revision, "tools/call", result);
-    let passed_on = fired.outer.is_none() && context.cell.route != DIRECT;
+    let outcome = schemas.validate_result(revision, &fired.method, result);
+    let passed_on =
+        fired.outer.is_none() && fired.kind != Kind::List && context.cell.route != DIRECT;
     if outcome.is_invalid() && passed_on && upstream_is_invalid(context, fired) {
         return Judged::holding(Fidelity::Intact, "as invalid as the upstream sent it");
     }
@@ -73,7 +82,7 @@ fn upstream_is_invalid(context: &Context<'_>, fired: &Fired) -> bool {
     match &fired.upstream.body {
         Some(Body::Result(sent)) => {
             let revision = context.launch.upstream;
-            let outcome = McpSchemas::shared().validate_result(revision, "tools/call", sent);
+            let outcome = McpSchemas::shared().validate_result(revision, &fired.method, sent);
             outcome.is_invalid()
         }
         _ => false,

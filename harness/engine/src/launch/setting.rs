@@ -62,7 +62,7 @@ pub(super) async fn canary(
         plan.cells.iter().any(|cell| catalogue.scenarios[cell.scenario].all_steps().any(announces));
     let upstream = |name: &str| UpstreamSpec {
         tools: tools.clone(),
-        resources: resources(),
+        resources: resources(name),
         resource_templates: vec![TEMPLATE.to_owned()],
         prompts: prompts(),
         listening,
@@ -80,12 +80,13 @@ pub(super) async fn canary(
 /// What the canary's documents are a template of.
 const TEMPLATE: &str = r#"{"uriTemplate":"canary://doc/{name}","name":"document","description":"A document of the canary.","mimeType":"text/plain"}"#;
 
-/// Resources that a read finds without a plan.
-fn resources() -> Vec<ResourceSpec> {
+/// Resources that a read finds without a plan. One of them says which upstream it is of.
+fn resources(upstream: &str) -> Vec<ResourceSpec> {
     vec![
         ResourceSpec::text("canary://doc/one", "The first document of the canary."),
         ResourceSpec::text("canary://doc/two", "The second document of the canary."),
         ResourceSpec::blob("canary://blob/one", [0x00, 0xff, 0x42]),
+        ResourceSpec::text("canary://doc/whose", upstream),
     ]
 }
 
@@ -101,7 +102,7 @@ fn prompts() -> Vec<PromptSpec> {
 
 /// The resources as they are listed.
 pub(crate) fn resource_definitions() -> Vec<String> {
-    resources().into_iter().map(|resource| resource.definition).collect()
+    resources("main").into_iter().map(|resource| resource.definition).collect()
 }
 
 /// The templates as they are listed.

@@ -165,6 +165,30 @@ impl Launch {
         fill("the name of a tool", template, &names).map_err(|error| error.to_string())
     }
 
+    /// Whether an identity is another than the one that calls by default.
+    pub(crate) fn is_stranger(&self, identity: Option<&str>) -> bool {
+        let first = self.identities.keys().next().map(String::as_str);
+        identity.is_some() && identity != first
+    }
+
+    /// The name by which anything but a tool of the gateway's own is asked for on a route.
+    ///
+    /// # Errors
+    /// A template that cannot be filled.
+    pub(crate) fn own_name(
+        &self,
+        route: &str,
+        name: &str,
+        upstream: &str,
+    ) -> Result<String, String> {
+        let Some(known) = self.shipped.profile.routes.get(route) else {
+            return Ok(name.to_owned());
+        };
+        let inner = known.batch.as_ref().map(|codec| &codec.tool);
+        let inner = inner.or(known.http.as_ref().map(|codec| &codec.tool));
+        self.named(inner.unwrap_or(&known.tool), name, upstream)
+    }
+
     /// The name under which the gateway lists a tool on a route.
     ///
     /// # Errors

@@ -54,6 +54,12 @@ impl Poll {
         Self { http, url, headers, parts, store, asked, seen, latest }
     }
 
+    /// The document stands elsewhere now. What was seen of it stays seen: a gateway may keep its
+    /// records when it is started anew.
+    pub(super) fn moved(&mut self, url: String, headers: HeaderMap) {
+        (self.url, self.headers, self.asked) = (url, headers, None);
+    }
+
     /// Looks at the document, unless it was asked for after `since` already.
     ///
     /// # Errors
@@ -76,6 +82,9 @@ impl Poll {
             if fresh {
                 // How things stand is shown by `latest`; what stood there in between is sought.
                 self.store.push(Arrival { shadow: state, ..Arrival::now(part.clone()) });
+                if state {
+                    self.store.count(part.len());
+                }
             }
             if state {
                 latest.push(Arc::new(Arrival { at: now, ..Arrival::now(part) }));
@@ -182,6 +191,6 @@ mod tests {
         poll.look(Instant::now()).await.unwrap();
         assert_eq!(poll.latest()[0].raw, b"calls{tool=\"echo\"} 2");
         assert_eq!(store.since(0).records.len(), 3);
-        assert_eq!(store.totals().0, 0);
+        assert_eq!(store.totals().0, 3);
     }
 }

@@ -94,6 +94,13 @@ impl Store {
         self.grown.notify_waiters();
     }
 
+    /// Counts what is seen and held elsewhere, as a part of how things stand.
+    pub fn count(&self, bytes: usize) {
+        let mut inner = self.inner();
+        inner.counted += 1;
+        inner.bytes += bytes as u64;
+    }
+
     /// A number for a stream of this port.
     pub fn stream(&self) -> u64 {
         let mut inner = self.inner();

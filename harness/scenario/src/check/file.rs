@@ -15,7 +15,8 @@ use crate::yaml::At;
 /// A check as it is written. Exactly one of the words `intact`, `equals`, `absent`, `count`,
 /// `refused`, `same-as`, `valid`, `flagged`, `packed`, `mirrored`, `across-routes`, `cut-told`,
 /// `prefix`, `within-budget`, `unlike`, `digest`, `never-in`, `in-sink`, `records`, `well-formed`,
-/// `longest`, `asked`, `reached`, `heard`, `replied`, `cancelled`, `not-before`, `status` must be there.
+/// `longest`, `asked`, `reached`, `heard`, `replied`, `cancelled`, `not-before`, `status`,
+/// `distinct` must be there.
 #[derive(Clone, Debug, Default, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, rename_all = "kebab-case", default)]
 pub struct CheckFile {
@@ -45,6 +46,10 @@ pub struct CheckFile {
     cut_told: Option<Level>,
     /// The string is whole or a beginning of what was sent.
     prefix: Option<Level>,
+    /// The string of `prefix` is not whole.
+    shorter: bool,
+    /// Characters that `prefix` wants at the least.
+    least: u32,
     /// The batch keeps its budget.
     within_budget: Option<Level>,
     /// Differs from the answer of another step.
@@ -79,6 +84,8 @@ pub struct CheckFile {
     cancelled: Option<u32>,
     /// Milliseconds before which the answer does not come.
     not_before: Option<u64>,
+    /// No two items of a listing have one name.
+    distinct: Option<Level>,
     /// HTTP statuses of which the answer has one.
     status: Option<Vec<u16>>,
     /// How binding, where the expectation does not say it itself.
@@ -95,8 +102,8 @@ pub struct CheckFile {
     same: Precision,
     /// Words of which a refusal must carry one.
     cause: Vec<String>,
-    /// `intact`: a whole result satisfies `refused` too.
-    or: Option<OrIntact>,
+    /// What satisfies the check too: `intact` for `refused`, `absent` for `intact`.
+    or: Option<Or>,
     /// Requirements of this check; the scenario's unless given.
     requirements: Vec<String>,
     /// Only on these routes.
@@ -105,12 +112,14 @@ pub struct CheckFile {
     revisions: Vec<At<String>>,
 }
 
-/// The one alternative to a refusal.
-#[derive(Clone, Copy, Debug, Deserialize, JsonSchema)]
+/// What satisfies a check besides what it expects.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
-pub enum OrIntact {
-    /// The result arrives whole.
+pub enum Or {
+    /// In place of a refusal the result arrives whole.
     Intact,
+    /// In place of an intact value none arrives.
+    Absent,
 }
 
 /// Where a check was written, for mistakes.
@@ -178,6 +187,11 @@ impl CheckFile {
                 | Expect::NotBefore { .. }
                 | Expect::Status { .. }
         );
+        let fits = |or: Or| match or {
+            Or::Intact => refused,
+            Or::Absent => matches!(expect, Expect::Intact { .. }),
+        };
+        let begins = matches!(expect, Expect::Prefix { .. });
         let counts = self.records.is_some() || self.longest.is_some();
         let marked = self.never_in.is_some() || self.in_sink.is_some();
         let compared = matches!(
@@ -189,7 +203,9 @@ impl CheckFile {
         );
         let stray = [
             ("cause", !self.cause.is_empty() && !refused),
-            ("or", self.or.is_some() && !refused),
+            ("or", self.or.is_some_and(|or| !fits(or))),
+            ("shorter", self.shorter && !begins),
+            ("least", self.least > 0 && !begins),
             ("slot", self.slot.is_some() && !placed),
             ("at", self.at.is_some() && !placed),
             ("level", self.level.is_some() && !levelled),
@@ -217,7 +233,7 @@ impl CheckFile {
                 "say one of intact, equals, absent, count, refused, same-as, valid, flagged, packed, \
                  mirrored, across-routes, cut-told, prefix, within-budget, unlike, digest, \
                  never-in, in-sink, records, well-formed, longest, asked, reached, heard, \
-                 replied, cancelled, not-before, status",
+                 replied, cancelled, not-before, status, distinct",
             )),
             (Some(_), false) => Err(source.mistake(
                 &format!("check `{name}` expects several things: {}", words.join(", ")),
@@ -231,7 +247,8 @@ impl CheckFile {
         let same = self.same;
         let level = self.level.unwrap_or(Level::Policy);
         if let Some(level) = self.intact {
-            found.push((level, Expect::Intact { place: self.target(source)?, same }));
+            let or_absent = self.or == Some(Or::Absent);
+            found.push((level, Expect::Intact { place: self.target(source)?, same, or_absent }));
         }
         if let (Some(json), None) = (&self.equals, &self.in_sink) {
             let json = json.trim().to_owned();
@@ -248,7 +265,7 @@ impl CheckFile {
             found.push((level, Expect::Count { calls }));
         }
         if let Some(level) = self.refused {
-            let or_intact = self.or.is_some();
+            let or_intact = self.or == Some(Or::Intact);
             found.push((level, Expect::Refused { cause: self.cause.clone(), or_intact }));
         }
         found.extend(self.comparisons(source, level)?);
@@ -264,6 +281,7 @@ impl CheckFile {
             (self.within_budget, Expect::WithinBudget),
             (self.digest, Expect::Digest),
             (self.asked, Expect::Asked),
+            (self.distinct, Expect::Distinct),
         ];
         found.extend(bare.into_iter().filter_map(|(level, expect)| Some((level?, expect))));
         Ok(found)
@@ -286,7 +304,8 @@ impl CheckFile {
             found.push((level, Expect::Unlike { step, place }));
         }
         if let Some(level) = self.prefix {
-            found.push((level, Expect::Prefix { place: self.target(source)? }));
+            let (place, shorter, least) = (self.target(source)?, self.shorter, self.least);
+            found.push((level, Expect::Prefix { place, shorter, least }));
         }
         if let Some(level) = self.across_routes {
             found.push((level, Expect::AcrossRoutes { place: self.target(source)? }));

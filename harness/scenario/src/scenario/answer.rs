@@ -63,7 +63,8 @@ pub enum Form {
 }
 
 /// An outcome: what a tool answers, without a wire shape. JSON values are JSON text. `«name»` in
-/// any of them becomes the marker of that name, unique for every call.
+/// any of them becomes the marker of that name, unique for every call; `«nonce»` its nonce;
+/// `«name-of:STEP»` the marker of another step; `«TEXT*N»` the text N times.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, rename_all = "kebab-case", default)]
 pub struct OutcomeSpec {

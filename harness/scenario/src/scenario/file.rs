@@ -196,7 +196,10 @@ impl ScenarioFile {
             let mend = "write it inside the answer that is delivered so";
             return Err(whole.mistake("`delivery` or `task` stands beside several answers", mend));
         }
-        if main != Form::Builtin || self.answers.is_empty() {
+        // What only lists or asks the gateway itself needs no answer.
+        let calls = self.steps.is_empty()
+            || self.steps.iter().any(|step| step.value.answers().contains(&"main"));
+        if main != Form::Builtin || self.answers.is_empty() && calls {
             delivered(&self.delivery, whole)?;
             tasked(self.task.as_ref(), &main, whole)?;
             let (delivery, task) = (self.delivery.clone(), self.task.clone());

@@ -67,6 +67,10 @@ impl<'a> Fit<'a> {
             return Err(source.mistake("one item of a listing is judged by its name", mend));
         }
         match (&check.expect, subject) {
+            (Expect::Distinct, Subject::Call(_) | Subject::Entry(_) | Subject::Batch { .. }) => {
+                Err(source
+                    .mistake("`distinct` speaks of a listing", "name a `list` step under `of`"))
+            }
             (Expect::Digest, Subject::Listing) if check.tool.is_none() => {
                 Err(source
                     .mistake("`digest` speaks of one tool of a listing", "name it under `tool`"))

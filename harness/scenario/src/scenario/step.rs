@@ -9,7 +9,9 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 pub use follow::{Fetch, Free, List, Listing, Prompt, Read, Task, TaskMethod};
-pub use side::{CanaryDeed, CanaryStep, GatewayDeed, GatewayStep, Listen, Notify, Request};
+pub use side::{
+    CanaryDeed, CanaryStep, Cursors, GatewayDeed, GatewayStep, Listen, Notify, Request,
+};
 
 /// One step. A scenario without steps has one `call` of its only answer.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]

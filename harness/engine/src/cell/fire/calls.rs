@@ -9,6 +9,7 @@ use birdstrike_wire::{Revision, json};
 use indexmap::IndexMap;
 use reqwest::header::{CONTENT_TYPE, HeaderMap, HeaderName, HeaderValue};
 
+use super::super::sinks;
 use super::shot::{Armed, Shot, fired};
 use super::{Fired, Kind, Upstream};
 use crate::client::{Answer, Replies, Transcript, batch, facade, http};
@@ -185,18 +186,22 @@ impl<'a> Shot<'a> {
     ) -> Result<Vec<Fired>, String> {
         let endpoint = self.launch.endpoint(&volley.way)?;
         let url = facade::url(&endpoint.url, codec)?;
-        let headers = headers(&endpoint.identity, volley.sender.meta);
         let upstream = volley.way.upstream;
         let tool = self.launch.named(&codec.tool, volley.tool, upstream)?;
         let mut all = Vec::new();
         for one in armed {
             let body = facade::body(codec, &tool, upstream, &one.arguments);
             let (http, deadline) = (self.launch.http(), self.deadline());
-            let sent = http::post(http, &url, headers.clone(), body, None, deadline).await;
+            // A facade has no `_meta`; of what stands there it takes the trace.
+            let meta = self.with_meta("{}".to_owned(), volley.sender)?;
+            let meta = json::get(&meta, "_meta");
+            let headers = headers(&endpoint.identity, meta);
+            let sent = http::post(http, &url, headers, body, None, deadline).await;
             let transcript = Arc::new(sent);
             let answer = facade::read(codec, &transcript);
             let plain = self.gathered(volley, one, &transcript, answer).await;
-            all.push(Fired { method: String::new(), ..plain });
+            let trace = meta.and_then(sinks::trace_in).unwrap_or_default().to_owned();
+            all.push(Fired { method: String::new(), trace, ..plain });
         }
         Ok(all)
     }

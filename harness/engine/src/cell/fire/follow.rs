@@ -28,6 +28,19 @@ fn string_at(fired: &Fired, pointer: &str) -> Option<String> {
     Some(found.string()?.text().into_owned())
 }
 
+/// The value of the parameter `nonce` in a URI, which a gateway may have written inside of its own:
+/// percent-coded then.
+fn nonce_in(uri: &str) -> Option<String> {
+    let lower = uri.to_ascii_lowercase();
+    let after = ["nonce=", "nonce%3d"].iter().find_map(|name| {
+        let found = lower.find(name)?;
+        uri.get(found + name.len()..)
+    })?;
+    let ends = |c: char| !(c.is_ascii_alphanumeric() || c == '-');
+    let nonce = after.split(ends).next().unwrap_or_default();
+    (!nonce.is_empty()).then(|| nonce.to_owned())
+}
+
 impl<'a> Shot<'a> {
     pub(super) async fn read(
         &self,
@@ -36,27 +49,38 @@ impl<'a> Shot<'a> {
         sender: Sender<'a>,
         before: &[Fired],
     ) -> Result<Fired, String> {
-        let armed = self.arm(name, read.answer.as_deref(), None)?;
-        let way = self.way(sender, "main");
-        let uri = match (&read.uri, &read.from) {
-            (Some(uri), _) => self.fill(uri.trim(), &armed.nonce),
-            (None, from) => {
-                let step = from.as_deref().unwrap_or_default();
-                let from =
-                    earlier(before, step).ok_or_else(|| format!("step `{step}` was not fired"))?;
+        let own = self.state.nonce(name);
+        let from = match read.from.as_deref() {
+            None => None,
+            Some(step) => {
+                Some(earlier(before, step).ok_or_else(|| format!("step `{step}` was not fired"))?)
+            }
+        };
+        // What an upstream handed out is that upstream's.
+        let way =
+            Way { upstream: from.map_or("main", |from| &from.origin), ..self.way(sender, "main") };
+        let uri = match (&read.uri, from) {
+            (Some(uri), _) => self.fill(uri.trim(), &own),
+            (None, Some(from)) => {
                 let at = read.at.as_deref().unwrap_or("/content/0/uri");
                 let Some(uri) = string_at(from, at) else {
+                    let step = &from.name;
                     let nothing = Answer::nothing(format!("step `{step}` brought no URI at {at}"));
                     let way = ("resources/read", &way);
-                    return Ok(fired(name, way, &armed.nonce, &from.transcript, nothing));
+                    return Ok(fired(name, way, &own, &from.transcript, nothing));
                 };
                 uri
             }
+            (None, None) => return Err("a read without a URI".to_owned()),
         };
+        // A link that was handed out carries the nonce that it was given.
+        let nonce = nonce_in(&uri).unwrap_or(own);
+        let armed = self.armed(name, &nonce, read.answer.as_deref(), None)?;
         let params = format!("{{\"uri\":{}}}", json::quote(&uri));
         let method = "resources/read";
-        let sent = self.exchange(name, &way, method, params, sender, &armed.nonce).await?;
-        let upstream = self.upstream(&armed.nonce, !armed.endless).await;
+        let sent = self.exchange(name, &way, method, params, sender, &nonce).await?;
+        let upstream = self.upstream(&nonce, !armed.endless).await;
+        self.launch.canary.script().forget(&nonce);
         Ok(Fired { upstream, slots: armed.slots, ..sent })
     }
 
@@ -70,7 +94,7 @@ impl<'a> Shot<'a> {
         let armed = self.arm(name, prompt.answer.as_deref(), prompt.arguments.as_deref())?;
         let way = self.way(sender, upstream);
         let wanted = prompt.name.as_deref().unwrap_or("canary_prompt");
-        let wanted = json::quote(&self.launch.tool_name(way.route, wanted, upstream)?);
+        let wanted = json::quote(&self.launch.own_name(way.route, wanted, upstream)?);
         let params = format!("{{\"name\":{wanted},\"arguments\":{}}}", armed.arguments);
         let method = "prompts/get";
         let sent = self.exchange(name, &way, method, params, sender, &armed.nonce).await?;
@@ -181,12 +205,13 @@ impl<'a> Shot<'a> {
         sender: Sender<'a>,
         before: &[Fired],
     ) -> Result<Fired, String> {
-        let way = self.way(sender, "main");
         let method = task.method.method();
         let from = task.from.as_deref().map(|step| {
             earlier(before, step).ok_or_else(|| format!("step `{step}` was not fired"))
         });
         let from = from.transpose()?;
+        // Without a gateway between, a task is asked about where it was made.
+        let way = self.way(sender, from.map_or("main", |from| from.origin.as_str()));
         let nonce = from.map_or_else(|| self.state.nonce(name), |from| from.nonce.clone());
         let mut params = self.fill(task.params.as_deref().unwrap_or("{}").trim(), &nonce);
         if let Some(from) = from
@@ -228,5 +253,23 @@ impl<'a> Shot<'a> {
         let transcript = Arc::new(self.send(name, way, method, &params, None).await?);
         let answer = Answer::read(&transcript);
         Ok(fired(name, (method, way), nonce, &transcript, answer))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::nonce_in;
+
+    #[test]
+    fn a_link_carries_its_nonce_however_it_is_wrapped() {
+        for (uri, nonce) in [
+            ("canary://a/1?nonce=bs1-x", Some("bs1-x")),
+            ("canary://a/1?page=1&nonce=bs1-x&y=2#z", Some("bs1-x")),
+            ("gw://main/canary%3A%2F%2Fa%3Fnonce%3Dbs1-x%26y%3D2", Some("bs1-x")),
+            ("canary://a/1", None),
+            ("canary://a/1?nonce=", None),
+        ] {
+            assert_eq!(nonce_in(uri).as_deref(), nonce, "{uri}");
+        }
     }
 }

@@ -82,7 +82,8 @@ impl<'a> Shot<'a> {
         let last = joined.last.ok_or("no slice was asked for")?;
         let outer = Some(Arc::new(Answer { breaks: joined.breaks, ..last.answer.clone() }));
         let answer = match joined.missing {
-            Some(words) => Answer { words, ..Answer::nothing("there is nothing to fetch".into()) },
+            // How it is refused is compared with other refusals.
+            Some(words) => Answer { words, flagged: true, ..last.answer.clone() },
             None => whole(joined.text),
         };
         Ok(Fired {

@@ -12,6 +12,7 @@ use birdstrike_wire::sse::{Limits, Parser};
 use birdstrike_wire::{Envelope, Era, json};
 use indexmap::IndexMap;
 
+use super::super::sinks;
 use super::{Fired, Kind, Upstream};
 use crate::client::{Answer, Body, Listening, Replies, Session, Transcript};
 use crate::launch::{DIRECT, Launch, Talk, Way};
@@ -118,6 +119,10 @@ impl<'a> Shot<'a> {
     pub(super) async fn step(self, step: &Step, before: &[Fired]) -> Result<Vec<Fired>, String> {
         let name = step.name();
         let sender = step.sender();
+        if self.cell.route == DIRECT && self.launch.is_stranger(sender.identity) {
+            // The canary tells nobody apart: what others see is the gateway's doing.
+            return Ok(Vec::new());
+        }
         match step {
             Step::Call(call) => self.call(name, call, sender).await,
             Step::Batch(batch) => self.batch(name, batch, sender).await,
@@ -199,15 +204,14 @@ impl<'a> Shot<'a> {
 
     /// Params with the members that a step wants in their `_meta`.
     pub(super) fn with_meta(&self, params: String, sender: Sender<'_>) -> Result<String, String> {
-        let params = match sender.meta {
-            None => params,
-            Some(meta) => {
-                let meta = self.fill(meta.trim(), "");
-                json::set(&params, "_meta", &meta)
-                    .map_err(|error| format!("the step's `_meta`: {error}"))?
-            }
+        let meta = sender.meta.map(|meta| self.fill(meta.trim(), ""));
+        let meta = if sinks::are_judged(self.launch, self.scenario, self.cell) {
+            Some(sinks::traced(meta.as_deref().unwrap_or("{}")))
+        } else {
+            meta
         };
-        Ok(crate::cell::sinks::traced(params, self.launch, self.scenario, self.cell))
+        let Some(meta) = meta else { return Ok(params) };
+        json::set(&params, "_meta", &meta).map_err(|error| format!("the step's `_meta`: {error}"))
     }
 
     /// Fills the markers of a step and of others.
@@ -222,14 +226,24 @@ impl<'a> Shot<'a> {
         answer: Option<&str>,
         arguments: Option<&str>,
     ) -> Result<Armed, String> {
-        let nonce = self.state.nonce(name);
+        self.armed(name, &self.state.nonce(name), answer, arguments)
+    }
+
+    /// Plans the canary's answer under a nonce.
+    pub(super) fn armed(
+        &self,
+        name: &str,
+        nonce: &str,
+        answer: Option<&str>,
+        arguments: Option<&str>,
+    ) -> Result<Armed, String> {
         let mut armed = Armed {
             name: name.to_owned(),
             slots: BTreeMap::new(),
             arguments: String::new(),
             endless: false,
             oversized: false,
-            nonce,
+            nonce: nonce.to_owned(),
         };
         if let Some(answer) = answer {
             let spec =
@@ -297,6 +311,7 @@ pub(super) fn fired(
         tool: String::new(),
         origin: way.upstream.to_owned(),
         nonce: nonce.to_owned(),
+        trace: sinks::trace_in(&transcript.request).unwrap_or_default().to_owned(),
         transcript: Arc::clone(transcript),
         answer,
         outer: None,

@@ -5,7 +5,7 @@ use std::time::{Duration, Instant};
 
 use birdstrike_canary::ToolSpec;
 use birdstrike_scenario::scenario::{
-    CanaryDeed, CanaryStep, GatewayDeed, GatewayStep, Notify, Request, Sender,
+    CanaryDeed, CanaryStep, Cursors, GatewayDeed, GatewayStep, Notify, Request, Sender,
 };
 use birdstrike_wire::json;
 
@@ -109,7 +109,13 @@ pub(super) fn canary(launch: &Launch, state: &State, step: &CanaryStep) -> Resul
             let mut swapped = state.swapped.lock().unwrap_or_else(PoisonError::into_inner);
             let now = swapped.get(upstream).map_or(launch.tools(), Vec::as_slice);
             let tools = with(now, step);
-            let done = launch.canary.swap_tools(upstream, tools.clone());
+            let cursors = match step.cursors {
+                Cursors::Proper => birdstrike_canary::Cursors::Proper,
+                Cursors::Repeated => birdstrike_canary::Cursors::Repeated,
+                Cursors::Empty => birdstrike_canary::Cursors::Empty,
+            };
+            let pages = step.pages.map(|pages| (pages, cursors));
+            let done = launch.canary.swap_pages(upstream, tools.clone(), pages);
             swapped.insert(upstream.to_owned(), tools);
             done.map_err(|error| error.to_string())
         }

@@ -118,8 +118,9 @@ fn particulars(claims: &Claims, sent: usize) -> Judged {
     Judged::intact()
 }
 
-/// A string that is whole, or a beginning of the upstream's with a short mark behind.
-pub(super) fn prefix(fired: &Fired, place: &Target) -> Judged {
+/// A string that is whole, or a beginning of the upstream's with a short mark behind; where it is to
+/// be shorter, not the whole.
+pub(super) fn prefix(fired: &Fired, place: &Target, shorter: bool, least: u32) -> Judged {
     let Ok(pointer) = Pointer::parse(&render::pointer(place, &fired.slots)) else {
         return Judged::harness("the place is no JSON Pointer".into());
     };
@@ -139,11 +140,14 @@ pub(super) fn prefix(fired: &Fired, place: &Target) -> Judged {
     };
     match string(&came) {
         None => Judged::broken(Fidelity::Lost, format!("{at}: no string is left")),
-        Some(came) => beginning(&sent, &came, at),
+        Some(came) if shorter && came == sent => {
+            Judged::broken(Fidelity::Intact, format!("{at}: the string was not shortened"))
+        }
+        Some(came) => beginning(&sent, &came, least as usize, at),
     }
 }
 
-fn beginning(sent: &[u32], came: &[u32], at: &str) -> Judged {
+fn beginning(sent: &[u32], came: &[u32], least: usize, at: &str) -> Judged {
     let same = sent.iter().zip(came).take_while(|(one, two)| one == two).count();
     let mark = came.get(same..).unwrap_or_default();
     let broken = |point: &u32| *point == 0xfffd || (0xd800..=0xdfff).contains(point);
@@ -153,6 +157,9 @@ fn beginning(sent: &[u32], came: &[u32], at: &str) -> Judged {
     }
     if same == 0 && !sent.is_empty() {
         return Judged::broken(Fidelity::Lost, format!("{at}: nothing of the string is left"));
+    }
+    if same < least {
+        return altered(format!("{at}: {same} characters are left, {least} should be"));
     }
     if mark.len() > MARK {
         let more = mark.len();
@@ -171,7 +178,7 @@ mod tests {
 
     fn judged(sent: &str, came: &str) -> (bool, Fidelity) {
         let points = |text: &str| text.chars().map(u32::from).collect::<Vec<_>>();
-        let judged = beginning(&points(sent), &points(came), "/x");
+        let judged = beginning(&points(sent), &points(came), 2, "/x");
         (judged.holds, judged.fidelity)
     }
 
@@ -181,9 +188,10 @@ mod tests {
         assert_eq!(judged("naïve text", "naïv… [cut]"), (true, Fidelity::Intact));
         assert_eq!(judged("naïve text", "na\u{fffd}"), (false, Fidelity::Altered));
         assert_eq!(judged("naïve text", "other"), (false, Fidelity::Lost));
+        assert_eq!(judged("naïve text", "n"), (false, Fidelity::Altered));
         let long = format!("n{}", "x".repeat(MARK + 1));
         assert_eq!(judged("naïve text", &long), (false, Fidelity::Altered));
-        let half = beginning(&[0x1f600], &[0xd83d], "/x");
+        let half = beginning(&[0x1f600], &[0xd83d], 0, "/x");
         assert!(!half.holds && half.message.contains("broken"));
     }
 

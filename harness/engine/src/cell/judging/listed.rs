@@ -22,7 +22,7 @@ impl Context<'_> {
         let sent = sent.ok_or_else(|| {
             Judged::harness(format!("the upstream lists nothing that is called `{tool}`"))
         })?;
-        let named = self.launch.tool_name(&fired.route, tool, "main").map_err(Judged::harness)?;
+        let named = self.launch.own_name(&fired.route, tool, "main").map_err(Judged::harness)?;
         let came = own(Some(&fired.answer.body), &named).ok_or_else(|| {
             let message = format!("the listing has no `{named}`");
             Judged::broken(Fidelity::Lost, message)
@@ -43,7 +43,7 @@ impl Context<'_> {
         let Some(wanted) = wanted else {
             return Ok(Judged::harness(format!("the upstream has no tool `{tool}` to digest")));
         };
-        let named = self.launch.tool_name(&fired.route, tool, "main")?;
+        let named = self.launch.own_name(&fired.route, tool, "main")?;
         let shown = fired.digests.iter().find(|(name, _)| *name == named || name == tool);
         Ok(match shown.map(|(_, digest)| digest.trim_start_matches("sha256:")) {
             None => Judged::broken(Fidelity::Lost, format!("no digest is shown for `{named}`")),
@@ -53,6 +53,21 @@ impl Context<'_> {
                 Judged::broken(Fidelity::Altered, message)
             }
         })
+    }
+}
+
+/// No name stands twice in a listing.
+pub(super) fn distinct(fired: &Fired) -> Judged {
+    let Some(listing) = fired.answer.body.bytes() else { return super::nothing_came(fired) };
+    let Ok(doc) = Doc::scan(listing) else { return super::nothing_came(fired) };
+    let lists = doc.root().members().map(|member| member.value);
+    let names = lists.flat_map(Node::items).filter_map(|item| Some(item.get("name")?.raw()));
+    let mut names: Vec<&str> = names.collect();
+    names.sort_unstable();
+    let twice = names.windows(2).find(|pair| pair.first() == pair.last());
+    match twice.and_then(|pair| pair.first()) {
+        None => Judged::intact(),
+        Some(name) => Judged::broken(Fidelity::Added, format!("{name} is listed more than once")),
     }
 }
 

@@ -34,8 +34,9 @@ pub(super) fn equals(fired: &Fired, place: &Target, json: &str, same: Precision)
 pub(super) fn absent(fired: &Fired, place: &Target) -> Judged {
     let pointer = render::pointer(place, &fired.slots);
     let Some(down) = fired.answer.body.bytes() else {
-        // An entry that holds nothing but words holds nothing in this place either.
-        let told = fired.entry.is_some() && fired.answer.flagged && !fired.answer.words.is_empty();
+        // An entry or a facade that holds nothing but words holds nothing in this place either.
+        let in_words = fired.entry.is_some() || fired.method.is_empty();
+        let told = in_words && fired.answer.flagged && !fired.answer.words.is_empty();
         return if told { Judged::holding(Fidelity::Refused, "") } else { nothing_came(fired) };
     };
     let (Ok(doc), Ok(at)) = (Doc::scan(down), Pointer::parse(&pointer)) else {
@@ -76,7 +77,8 @@ pub(super) fn nothing_came(fired: &Fired) -> Judged {
             Judged::broken(Fidelity::Altered, message)
         }
         Body::Nothing(why)
-            if fired.transcript.ending == Ending::Complete && fired.entry.is_some() =>
+            if fired.transcript.ending == Ending::Complete
+                && (fired.entry.is_some() || fired.method.is_empty()) =>
         {
             let words = &fired.answer.words;
             let said = if words.is_empty() { String::new() } else { format!(": {words}") };

@@ -23,16 +23,12 @@ const GONE_ON: Duration = Duration::from_millis(5);
 /// The shortest and the longest pause between two looks at what does not come by itself.
 const PAUSE: (Duration, Duration) = (Duration::from_millis(2), Duration::from_millis(32));
 
-/// The ports that a cell's checks need, marked before anything was fired.
-pub(in crate::cell) struct Watching<'a> {
-    launch: &'a Launch,
-    scenario: &'a Scenario,
-    cell: &'a Cell,
-    marks: Vec<(&'a Watch, u64)>,
+/// The ports that a cell's checks need, marked before anything was fired. It borrows nothing, so
+/// that a step may start the gateway anew.
+pub(in crate::cell) struct Watching {
+    /// Places among the launch's ports, and the marks in them.
+    marks: Vec<(usize, u64)>,
 }
-
-/// How far the ports of a cell had come before it began, by their places.
-pub(in crate::cell) struct Marks(Vec<(usize, u64)>);
 
 /// What the ports showed of a cell.
 pub(in crate::cell) struct Seen<'a> {
@@ -59,59 +55,55 @@ pub(in crate::cell) struct Port<'a> {
     settled: bool,
 }
 
-impl<'a> Watching<'a> {
-    /// Marks the ports; nothing where no check of the cell speaks of sinks. The marks borrow nothing,
-    /// so that a step may start the gateway anew.
+impl Watching {
+    /// Marks the ports; nothing where no check of the cell speaks of sinks.
     pub(in crate::cell) async fn begin(
         launch: &Launch,
         scenario: &Scenario,
         cell: &Cell,
-    ) -> Option<Marks> {
+    ) -> Option<Self> {
         let sinks: Vec<_> = checks(scenario, cell).flat_map(|(_, expect)| &expect.sinks).collect();
         if sinks.is_empty() || cell.route == DIRECT {
             return None;
         }
         let mut marks = Vec::new();
-        let needed = |(_, watch): &(usize, &Watch)| sinks.contains(&&watch.port.sink);
-        for (at, watch) in launch.ports().all().iter().enumerate().filter(needed) {
+        let all = launch.ports().all().iter().enumerate();
+        for (at, watch) in all.filter(|(_, watch)| sinks.contains(&&watch.port.sink)) {
             // What a file, or a list, holds already is none of this cell's.
             if scenario.definition.is_some() || !watch.is_asked() {
                 watch.look(Instant::now()).await;
             }
             marks.push((at, watch.store().mark()));
         }
-        Some(Marks(marks))
-    }
-
-    /// The ports that were marked, as they are now.
-    pub(in crate::cell) fn since(
-        launch: &'a Launch,
-        scenario: &'a Scenario,
-        cell: &'a Cell,
-        marks: Marks,
-    ) -> Self {
-        let all = launch.ports().all();
-        let marks = marks.0.into_iter().filter_map(|(at, mark)| Some((all.get(at)?, mark)));
-        Self { launch, scenario, cell, marks: marks.collect() }
+        Some(Self { marks })
     }
 
     /// Waits until every port shows the records of the calls that are judged there, or has had its
     /// time.
-    pub(in crate::cell) async fn settle(self, fired: &[Fired]) -> Seen<'a> {
+    pub(in crate::cell) async fn settle<'a>(
+        self,
+        launch: &'a Launch,
+        scenario: &Scenario,
+        cell: &Cell,
+        fired: &[Fired],
+    ) -> Seen<'a> {
         let ended = Instant::now();
-        let calls = Calls::of(self.launch, self.scenario, self.cell, fired);
-        let ports = self.marks.iter().map(|(watch, mark)| Port::new(watch, *mark, fired.len()));
+        let calls = Calls::of(launch, scenario, fired);
+        let ports = self.marks.iter().filter_map(|(at, mark)| {
+            let watch = launch.ports().all().get(*at)?;
+            Some(Port::new(watch, *mark, fired.len()))
+        });
         let mut seen = Seen { ports: ports.collect() };
-        let planted = super::marker_names(self.scenario);
+        let planted = super::marker_names(scenario);
         let mut pause = PAUSE.0;
         loop {
-            let grown = self.launch.ports().grown().notified();
+            let grown = launch.ports().grown().notified();
             tokio::pin!(grown);
             grown.as_mut().enable();
             let now = Instant::now();
             for port in seen.ports.iter_mut().filter(|port| !port.settled) {
                 port.take(&calls, now).await;
-                let needs = self.needs(port.watch, fired);
+                let needs = needs(port.watch, scenario, cell, fired);
                 port.consider(&needs, fired, &planted, ended);
             }
             let open: Vec<&Port<'_>> = seen.ports.iter().filter(|port| !port.settled).collect();
@@ -127,19 +119,24 @@ impl<'a> Watching<'a> {
             }
         }
     }
+}
 
-    /// What is judged in a port: expectations, and the calls that they speak of.
-    fn needs(&self, watch: &Watch, fired: &[Fired]) -> Vec<(&'a SinkExpect, usize)> {
-        let here = checks(self.scenario, self.cell)
-            .filter(|(_, expect)| expect.sinks.contains(&watch.port.sink));
-        let call = |of: Option<&str>| match of {
-            None => (!fired.is_empty()).then_some(0),
-            Some(name) => {
-                fired.iter().position(|f| f.name == name || f.name == format!("{name}.0"))
-            }
-        };
-        here.filter_map(|(check, expect)| Some((expect, call(check.of.as_deref())?))).collect()
-    }
+/// What is judged in a port: expectations, and the calls that they speak of.
+fn needs<'a>(
+    watch: &Watch,
+    scenario: &'a Scenario,
+    cell: &'a Cell,
+    fired: &[Fired],
+) -> Vec<(&'a SinkExpect, usize)> {
+    let here = checks(scenario, cell).filter(|(_, expect)| expect.sinks.contains(&watch.port.sink));
+    let call = |of: Option<&str>| match of {
+        None => (!fired.is_empty()).then_some(0),
+        Some(name) => {
+            let entry = format!("{name}.0");
+            fired.iter().position(|fired| fired.name == name || fired.name == entry)
+        }
+    };
+    here.filter_map(|(check, expect)| Some((expect, call(check.of.as_deref())?))).collect()
 }
 
 impl<'a> Seen<'a> {

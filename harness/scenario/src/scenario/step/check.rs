@@ -102,7 +102,7 @@ impl CanaryStep {
             object(definition, "tools", source)?;
         }
         text(self.message.as_deref(), "message", source)?;
-        let swaps = !(self.tools.is_empty() && self.without.is_empty());
+        let swaps = !(self.tools.is_empty() && self.without.is_empty()) || self.pages.is_some();
         let fits = match self.deed {
             CanaryDeed::SwapTools => swaps && self.message.is_none(),
             CanaryDeed::Announce => !swaps,

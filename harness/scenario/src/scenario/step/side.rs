@@ -84,9 +84,27 @@ pub struct CanaryStep {
     /// For `swap-tools`: tools that are gone.
     #[serde(default)]
     pub without: Vec<String>,
+    /// For `swap-tools`: on how many pages they are listed then.
+    pub pages: Option<usize>,
+    /// For `swap-tools`: what the cursors of these pages are like.
+    #[serde(default)]
+    pub cursors: Cursors,
     /// For `announce`: a JSON-RPC notification as text; that the list of tools changed unless
     /// given.
     pub message: Option<String>,
+}
+
+/// What cursors are like.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum Cursors {
+    /// Each leads to the next page.
+    #[default]
+    Proper,
+    /// Every page but the first names its own cursor as the next.
+    Repeated,
+    /// That of the second page is the empty string.
+    Empty,
 }
 
 /// A deed of the upstream.

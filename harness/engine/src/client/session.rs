@@ -191,7 +191,6 @@ impl Session {
             let request = self.http.get(self.url.clone()).headers(headers);
             return Listening::open(request, String::new(), None, false, deadline).await;
         }
-        const WANTED: &str = r#"{"notifications":{"toolsListChanged":true,"resourcesListChanged":true,"promptsListChanged":true}}"#;
         let (id, params) = (self.next_id(), self.params(WANTED));
         let method = "subscriptions/listen";
         let body = envelope::request(&id, method, &params);
@@ -274,6 +273,9 @@ impl Session {
         headers
     }
 }
+
+/// What a stream of 2026-07-28 is asked for.
+const WANTED: &str = r#"{"notifications":{"toolsListChanged":true,"resourcesListChanged":true,"promptsListChanged":true}}"#;
 
 /// Pages of a listing that are followed.
 const MOST_PAGES: usize = 64;

@@ -1,5 +1,7 @@
 //! Faults of the area `listing`.
 
+use std::sync::atomic::{AtomicUsize, Ordering};
+
 use birdstrike_wire::{Revision, json};
 
 use super::{Fault, edit, without};
@@ -174,13 +176,16 @@ pub(super) const FAULTS: &[Fault] = &[
         apply: |steps| steps.listing.name = |_, tool, _| tool.to_owned(),
     },
     Fault {
-        name: "listing-sorted",
+        name: "listing-in-another-order-each-time",
         surface: SURFACE,
-        mistake: "The listing is put into an order of its own.",
+        mistake: "Tools are kept in a table that has no order, and listed as they come out of it.",
         apply: |steps| {
             steps.listing.joined = |lists| {
+                static LISTINGS: AtomicUsize = AtomicUsize::new(1);
                 let mut tools = right::joined(lists);
-                tools.sort_by_key(|tool| std::cmp::Reverse(json::get_string(tool, "name")));
+                let turn = LISTINGS.fetch_add(1, Ordering::Relaxed);
+                let turn = turn.checked_rem(tools.len()).unwrap_or(0);
+                tools.rotate_left(turn);
                 tools
             };
         },

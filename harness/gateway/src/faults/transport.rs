@@ -11,12 +11,6 @@ const SURFACE: &str = "transport";
 
 pub(super) const FAULTS: &[Fault] = &[
     Fault {
-        name: "every-id-as-string",
-        surface: SURFACE,
-        mistake: "Ids are kept as strings, so that the answer to 7 comes under \"7\".",
-        apply: |steps| steps.transport.id = quoted,
-    },
-    Fault {
         name: "answers-never-stream",
         surface: SURFACE,
         mistake: "Every answer is one JSON object, so that nothing can be said before it.",

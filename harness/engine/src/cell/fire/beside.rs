@@ -14,7 +14,7 @@ use crate::client::Answer;
 use crate::launch::Launch;
 
 /// How long something is waited for that a gateway does on its own.
-const WAIT: Duration = Duration::from_millis(1_000);
+const WAIT: Duration = Duration::from_secs(1);
 /// How often it is looked for.
 const EVERY: Duration = Duration::from_millis(5);
 

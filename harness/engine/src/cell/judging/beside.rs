@@ -59,13 +59,12 @@ pub(super) fn replied(
         return Judged::broken(Fidelity::Added, message);
     }
     let text = String::from_utf8_lossy(reply);
-    let why = match &wanted.json {
-        Some(json) => differs(&text, &wanted.at, &fill(json)),
-        None => {
-            let there = Doc::scan(reply).ok().zip(Pointer::parse(&wanted.at).ok());
-            let there = there.is_some_and(|(doc, at)| doc.at(&at).is_some());
-            (!there).then(|| format!("nothing stands at {}", wanted.at))
-        }
+    let why = if let Some(json) = &wanted.json {
+        differs(&text, &wanted.at, &fill(json))
+    } else {
+        let there = Doc::scan(reply).ok().zip(Pointer::parse(&wanted.at).ok());
+        let there = there.is_some_and(|(doc, at)| doc.at(&at).is_some());
+        (!there).then(|| format!("nothing stands at {}", wanted.at))
     };
     match why {
         None => Judged::intact(),

@@ -84,6 +84,17 @@ pub(super) const FAULTS: &[Fault] = &[
         },
     },
     Fault {
+        name: "page-in-metadata-raw",
+        surface: SURFACE,
+        mistake: "The page that a result names in its metadata keeps its upstream's URI.",
+        apply: |steps| {
+            steps.resource_links.places = |source, result| match source {
+                Source::Call => each(result, "content", in_block),
+                _ => places::places(source, result),
+            };
+        },
+    },
+    Fault {
         name: "first-link-only",
         surface: SURFACE,
         mistake: "Only the first link of a result is rewritten.",

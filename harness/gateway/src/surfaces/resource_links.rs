@@ -3,7 +3,7 @@
 //! A client reads them through this gateway, which therefore must know whose they are. Where there
 //! are several upstreams a URI is handed out in the gateway's own [namespace](uri), and read back by
 //! it. That happens only where the protocol says that a URI stands: a link, an embedded resource,
-//! the contents of a read, a listing. What merely looks like a link, in a typed part, in `_meta`, in
+//! the contents of a read, a listing, the page that shows a result. What merely looks like a link, in a typed part, in `_meta`, in
 //! a text, is the business of whoever wrote it (INV-7.3). Nothing but the URI changes.
 //!
 //! With identities, what was handed out to one is not read by another (INV-7.4), unless the

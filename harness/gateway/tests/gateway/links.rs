@@ -34,7 +34,7 @@ pub(crate) fn upstreams() -> [Upstream; 2] {
             ),
         );
         let kinds = r#"[{"type":"resource_link","uri":"https://x/y","name":"w"},{"type":"resource_link","uri":"ui://p/q","name":"p"},{"type":"resource_link","uri":"","name":"e"},{"type":"resource_link","uri":null}]"#;
-        upstream.result("kinds", &format!(r#"{{"resultType":"complete","content":{kinds}}}"#));
+        upstream.result("kinds", &format!(r#"{{"resultType":"complete","_meta":{{"ui":{{"resourceUri":"ui://m/n"}}}},"content":{kinds}}}"#));
         for uri in ["canary://a?x=%20é&n=1#f", "canary://e", "ui://p/q", "t:listed", "", "t:secret"] {
             upstream.result(
                 &format!("resources/read {uri}"),

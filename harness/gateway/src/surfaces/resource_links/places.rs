@@ -7,7 +7,7 @@ use birdstrike_wire::json::{self, Member};
 /// What a result answers, which settles where its URIs stand.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Source {
-    /// `tools/call`: the blocks of `content`.
+    /// `tools/call`: the blocks of `content`, and the page that belongs to the result.
     Call,
     /// `prompts/get`: the block of each of its `messages`.
     Prompt,
@@ -22,7 +22,12 @@ pub enum Source {
 /// All of them and no others.
 pub fn places(source: Source, result: &str) -> Vec<Range<usize>> {
     match source {
-        Source::Call => each(result, "content", in_block),
+        Source::Call => {
+            let mut places = each(result, "content", in_block);
+            places.extend(page(result));
+            places.sort_by_key(|place| place.start);
+            places
+        }
         Source::Prompt => each(result, "messages", |message| {
             let (block, at) = value(message, "content")?;
             in_block(block).map(|place| moved(place, at))
@@ -31,6 +36,14 @@ pub fn places(source: Source, result: &str) -> Vec<Range<usize>> {
         Source::Resource => string(result, "uri").into_iter().collect(),
         Source::Template => string(result, "uriTemplate").into_iter().collect(),
     }
+}
+
+/// The page of MCP Apps that shows a result: of all metadata the one place that is defined to hold a
+/// URI.
+fn page(result: &str) -> Option<Range<usize>> {
+    let (meta, meta_at) = value(result, "_meta")?;
+    let (page, page_at) = value(meta, "ui")?;
+    string(page, "resourceUri").map(|place| moved(place, meta_at + page_at))
 }
 
 /// The URI of a link, or of the resource that is embedded in a block.

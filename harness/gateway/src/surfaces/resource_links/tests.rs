@@ -26,6 +26,10 @@ fn links_and_embedded_resources_change_and_no_other_byte_does() {
         1,
     );
     assert_eq!(handed(Source::Call, &odd).unwrap(), wanted);
+    let page =
+        r#"{"_meta":{"ui":{"resourceUri" : "ui://a","uri":"ui://a"},"resourceUri":"ui://a"}}"#;
+    let wanted = page.replacen(": \"ui://a", ": \"ui://birdstrike.up/ui://a", 1);
+    assert_eq!(handed(Source::Call, page).unwrap(), wanted);
     for none in [r#"{"content":{}}"#, r#"{"contents":[{"uri":"a:b"}]}"#, "{}", "[]"] {
         assert_eq!(handed(Source::Call, none), None);
     }

@@ -53,11 +53,12 @@ fn offer(profile: &Profile, matrix: Matrix) -> Offer {
         Matrix::Core => all.iter().take(1).cloned().collect(),
         Matrix::Full => all.to_vec(),
     };
+    let variants = profile.variants.keys().flat_map(|name| profile.features(Some(name)));
     Offer {
         routes: profile.routes.keys().cloned().collect(),
         clients: revisions(&profile.revisions.client),
         upstreams: revisions(&profile.revisions.upstream),
-        features: profile.features(None).map(str::to_owned).collect(),
+        features: profile.features(None).chain(variants).map(str::to_owned).collect(),
     }
 }
 

@@ -106,7 +106,7 @@ pub fn routes_of(surface: Surface) -> &'static [&'static str] {
         Surface::FlatReturn | Surface::Listing => &["flat"],
         Surface::Truncation => &["batch", "continuation"],
         Surface::Tasks => &["task"],
-        Surface::Transport => &["flat", "batch"],
+        Surface::ResourceLinks | Surface::Transport => &["flat", "batch"],
         _ => &["flat", "batch", "facade"],
     }
 }

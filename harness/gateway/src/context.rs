@@ -88,8 +88,9 @@ impl Context {
         }
     }
 
-    /// A name for one call that no other call has.
+    /// A name for one call that no other call has, nor begins with: who looks for it in a text finds
+    /// that call alone.
     pub(crate) fn call_id(&self) -> String {
-        format!("{:x}-{}", self.run, self.calls.fetch_add(1, Ordering::Relaxed))
+        format!("{:x}-{:08}", self.run, self.calls.fetch_add(1, Ordering::Relaxed))
     }
 }

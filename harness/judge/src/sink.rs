@@ -178,24 +178,43 @@ pub fn escaped(records: &[Record], texts: &[&[u8]], markers: &[String]) -> Optio
     })
 }
 
+/// Where a record holds a character that was cut in two: U+FFFD, although nothing of the kind was
+/// sent. `texts` are what was sent, JSON documents; what is none is passed over. Where they hold
+/// control characters or separators of lines a writer may have its reasons.
+pub fn torn(records: &[Record], texts: &[&[u8]]) -> Option<Place> {
+    let odd = |c: char| c == '\u{FFFD}' || c.is_control() || matches!(c, '\u{2028}' | '\u{2029}');
+    if texts.iter().any(|text| strings(text).iter().any(|string| string.contains(odd))) {
+        return None;
+    }
+    records.iter().enumerate().find_map(|(record, found)| {
+        let field = found.fields.iter().position(|field| field.value.contains('\u{FFFD}'))?;
+        Some(Place { record, field })
+    })
+}
+
+/// All strings of a JSON document; none where it is no such document.
+fn strings(text: &[u8]) -> Vec<String> {
+    let Ok(doc) = Doc::scan(text) else {
+        return Vec::new();
+    };
+    let mut found = Vec::new();
+    let mut open = vec![doc.root()];
+    while let Some(node) = open.pop() {
+        found.extend(node.string().map(|string| string.text().into_owned()));
+        open.extend(node.items());
+        open.extend(node.members().map(|member| member.value));
+    }
+    found
+}
+
 /// The values that were planted to be split, and their heads.
 fn planted(texts: &[&[u8]], markers: &[String]) -> Vec<(String, Planted)> {
     let mut found: Vec<(String, Planted)> = Vec::new();
-    for text in texts {
-        let Ok(doc) = Doc::scan(text) else {
-            continue;
-        };
-        let mut open = vec![doc.root()];
-        while let Some(node) = open.pop() {
-            if let Some(string) = node.string() {
-                for planted in pairs(&string.text(), markers) {
-                    if !found.contains(&planted) {
-                        found.push(planted);
-                    }
-                }
+    for string in texts.iter().flat_map(|text| strings(text)) {
+        for planted in pairs(&string, markers) {
+            if !found.contains(&planted) {
+                found.push(planted);
             }
-            open.extend(node.items());
-            open.extend(node.members().map(|member| member.value));
         }
     }
     found
@@ -304,5 +323,14 @@ mod tests {
         assert_eq!(place("password\\=*** act\\=TAIL"), None);
         let forged = place("password\\=HEAD act=TAIL").map(|place| place.field);
         assert_eq!(forged, Some(8));
+    }
+
+    #[test]
+    fn a_torn_character_is_told_from_one_that_was_sent() {
+        let record = |text: &str| Reading::of(Written::Text, text.as_bytes()).record;
+        let torn = |sent: &[u8]| torn(&[record("fine"), record("caf\u{FFFD}…")], &[sent]);
+        assert_eq!(torn("{\"a\":\"café\"}".as_bytes()), Some(Place { record: 1, field: 0 }));
+        assert_eq!(torn("{\"a\":\"caf\u{FFFD}\"}".as_bytes()), None);
+        assert_eq!(torn(br#"{"a":"x\u2028y"}"#), None);
     }
 }

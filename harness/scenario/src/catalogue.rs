@@ -1,6 +1,6 @@
 //! The catalogue: every file that ships with birdstrike, checked and in one table.
 
-use std::collections::HashSet;
+use std::collections::{HashMap, HashSet};
 use std::path::{Path, PathBuf};
 
 use serde::{Deserialize, Serialize};
@@ -106,6 +106,7 @@ impl Catalogue {
                 mistakes.extend(check.requirements.iter().filter_map(unfit));
             }
         }
+        mistakes.extend(self.tools_twice());
         for fault in &self.faults {
             for id in fault.trips.iter().filter(|id| !self.has_check(id)) {
                 let title = format!("fault `{}` trips `{id}`, which is no check", fault.name);
@@ -133,6 +134,23 @@ impl Catalogue {
         let (name, line) = (&check.name, check.line);
         let title = format!("check `{name}` (line {line}) rests on `{id}`, {why}");
         Some(Mistake::of_file(file, &title, mend))
+    }
+
+    /// Tools of one name that are defined in two ways: the canary could list but one of them.
+    fn tools_twice(&self) -> Vec<Mistake> {
+        let mut known: HashMap<&str, &str> = HashMap::new();
+        let twice = self.scenarios.iter().filter_map(|scenario| {
+            let definition = scenario.definition.as_deref()?;
+            let first = known.entry(&scenario.tool).or_insert(definition);
+            if *first == definition {
+                return None;
+            }
+            let title =
+                format!("tool `{}` is defined otherwise by another scenario", scenario.tool);
+            let mend = "give it a name of its own, or the same definition";
+            Some(Mistake::of_file(&scenario.file, &title, mend))
+        });
+        twice.collect()
     }
 
     fn requirements_twice(&self, dir: &Path) -> Vec<Mistake> {

@@ -82,6 +82,8 @@ pub struct Value {
     pub delivery: Delivery,
     /// The tool that is called.
     pub tool: Option<String>,
+    /// The upstream whose tool it is.
+    pub from: Option<String>,
     /// The route.
     pub route: Option<String>,
     /// The client's revision.
@@ -247,9 +249,12 @@ impl Model {
     pub fn simpler(&self, row: &Row, axis: usize, offer: &Offer) -> Option<Row> {
         let known = self.axes.get(axis)?;
         let now = *row.0.get(axis)?;
-        let upstream = |at: usize| known.values.get(at).and_then(|value| value.upstream.as_ref());
+        let launch = |at: usize| {
+            let value = known.values.get(at);
+            value.map(|value| (value.upstream.as_ref(), &value.needs))
+        };
         let mut values = known.offered(offer).into_iter().take_while(|at| *at < now);
-        let to = values.find(|at| !known.routes() && upstream(*at) == upstream(now))?;
+        let to = values.find(|at| !known.routes() && launch(*at) == launch(now))?;
         let mut simpler = row.clone();
         *simpler.0.get_mut(axis)? = to;
         self.allows(&simpler).then_some(simpler)

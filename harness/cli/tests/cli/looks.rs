@@ -34,7 +34,14 @@ fn requirements_are_listed_with_the_checks_that_rest_on_them() {
     assert!(out.lines().last().unwrap().contains(" with checks"), "{out}");
     let wrong = birdstrike(&["list", "--requirements", "nonsense"]);
     assert_eq!(wrong.code, 2);
-    assert!(wrong.err.contains("use inventory or wire"), "{}", wrong.err);
+    assert!(wrong.err.contains("use one of inventory, wire, cases"), "{}", wrong.err);
+}
+
+#[test]
+fn every_fault_that_was_reported_is_accounted_for() {
+    let out = birdstrike(&["list", "--requirements", "cases"]).out;
+    let last = out.lines().last().unwrap();
+    assert!(last.starts_with("173 rows, ") && last.ends_with(" out of reach"), "{last}");
 }
 
 #[test]

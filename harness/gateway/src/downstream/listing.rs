@@ -95,7 +95,7 @@ fn with_digest(
     if (steps.matches)(&pin) {
         return Some((steps.shown)(listed, observed, None));
     }
-    pipeline.tell_drift("list", &shown, &upstream.name, &pin);
+    pipeline.tell_drift(None, &shown, &upstream.name, &pin);
     let told = (mode == PinMode::Warn).then_some(pinned.as_str());
     (steps.may_list)(mode).then(|| (steps.shown)(listed, observed, told))
 }

@@ -57,6 +57,14 @@ pub(super) const FAULTS: &[Fault] = &[
         },
     },
     Fault {
+        name: "task-links-raw",
+        surface: SURFACE,
+        mistake: "The links in the result of a task keep their upstream's URIs.",
+        apply: |steps| {
+            steps.resource_links.takes = |kind, route| route != "task" && right::takes(kind, route);
+        },
+    },
+    Fault {
         name: "facade-links-rewritten",
         surface: SURFACE,
         mistake: "The facade, which knows no resources, rewrites links as well.",

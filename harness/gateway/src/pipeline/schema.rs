@@ -33,7 +33,7 @@ impl Pipeline {
         if (steps.matches)(&pin) {
             return Ok(());
         }
-        self.tell_drift(call.route, call.tool, &upstream.name, &pin);
+        self.tell_drift(Some(&call.client.trace.trace_id), call.tool, &upstream.name, &pin);
         if (steps.may_call)(pins.mode) {
             return Ok(());
         }
@@ -44,14 +44,24 @@ impl Pipeline {
         Err(Failure::new(Cause::DigestDrift, message))
     }
 
-    /// Tells the log that a tool is not what it is pinned to be.
-    pub(crate) fn tell_drift(&self, route: &str, tool: &str, upstream: &str, pin: &Pin<'_>) {
+    /// Tells the log that a tool is not what it is pinned to be, as a call of this trace or a listing
+    /// shows.
+    pub(crate) fn tell_drift(
+        &self,
+        trace: Option<&str>,
+        tool: &str,
+        upstream: &str,
+        pin: &Pin<'_>,
+    ) {
         if !(self.context.steps.schema_and_digest.is_told)(pin.mode) {
             return;
         }
-        let event = self.context.log.event("digest_drift").text("route", route);
+        let mut event = self.context.log.event("digest_drift");
+        if let Some(trace) = trace {
+            event = event.text("trace_id", trace);
+        }
         let event = event.text("tool", tool).text("upstream", upstream);
-        let event = event.text("mode", pin.mode.as_str()).text("pinned", pin.pinned);
+        let event = event.text("pin_mode", pin.mode.as_str()).text("pinned", pin.pinned);
         event.text("observed", pin.observed.unwrap_or("none")).write();
     }
 
@@ -76,9 +86,11 @@ impl Pipeline {
         let Some(known) = known else { return };
         let fate = (steps.fate)(mode, known.check(&answer.body, steps));
         if let Fate::Told(why) | Fate::Blocked(why) = &fate {
-            let event = self.context.log.event("output_schema").text("route", call.route);
+            let event = self.context.log.event("output_schema");
+            let event = event.text("trace_id", &call.client.trace.trace_id);
+            let event = event.text("route", call.route);
             let event = event.text("tool", call.tool).text("upstream", &upstream.name);
-            event.text("mode", mode.as_str()).text("cause", why).write();
+            event.text("schema_mode", mode.as_str()).text("cause", why).write();
         }
         if let Fate::Blocked(why) = fate {
             *ended = Err(Failure::new(Cause::OutputSchema, why));

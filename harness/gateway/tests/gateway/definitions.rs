@@ -88,7 +88,7 @@ async fn a_pinned_tool_that_changed_is_blocked_or_told() {
         let warned = format!("\"birdstrike.dev/pinned-digest\":\"{}\"", digest());
         assert_eq!(list.contains(&warned), mode == "warn", "{list}");
         let told = running.log.events("digest_drift");
-        assert!(told[0].contains(&format!("\"mode\":\"{mode}\",\"pinned\":\"{}\"", digest())));
+        assert!(told[0].contains(&format!("\"pin_mode\":\"{mode}\",\"pinned\":\"{}\"", digest())));
     }
 }
 

@@ -86,7 +86,8 @@ async fn definitions(steps: &Steps, seen: &mut Seen) {
         let mut told = String::new();
         for event in ["digest_drift", "output_schema"] {
             for line in running.log.events(event) {
-                writeln!(told, "{}", json::remove(&line, "time").unwrap()).unwrap();
+                let line = json::remove(&line, "time").unwrap();
+                writeln!(told, "{}", json::remove(&line, "trace_id").unwrap()).unwrap();
             }
         }
         seen.insert(

@@ -86,21 +86,21 @@ async fn only_who_is_known_may_call() {
     let upstream = Upstream::start(C, Framing::Length);
     upstream.result("odd", ODD);
     let config = format!(
-        "upstreams: {{a: {{url: '{}'}}}}\nidentities: {{alice: {{token: a1}}, bob: {{token: b1}}}}",
+        "upstreams: {{a: {{url: '{}'}}}}\nidentities: {{alice: {{token: token-of-alice}}, bob: {{token: token-of-bob}}}}",
         upstream.url
     );
     let running = gateway(&config, &Steps::RIGHT).await;
-    for (down, token) in [(A, "a1"), (C, "b1")] {
+    for (down, token) in [(A, "token-of-alice"), (C, "token-of-bob")] {
         let known = Client::new(&running, down).with_token(token);
         assert!(known.call("odd", "{}").await.body.contains("a:b"));
         assert_eq!(known.invoke(r#"{"tool":"odd"}"#).await.status, 200);
         let nobody = Client::new(&running, down);
-        for stranger in [nobody.clone(), nobody.with_token("c1")] {
+        for stranger in [nobody.clone(), nobody.with_token("token-of-nobody")] {
             let got = stranger.call("odd", "{}").await;
             assert_eq!((got.status, got.body.as_str()), (401, ""));
             assert_eq!(stranger.invoke(r#"{"tool":"odd"}"#).await.status, 401);
         }
     }
     assert_eq!(upstream.received("tools/call").len(), 4);
-    assert!(!running.log.text().contains("a1"));
+    assert!(!running.log.text().contains("token-of-alice"));
 }

@@ -25,6 +25,14 @@ pub(crate) fn upstreams() -> [Upstream; 2] {
         upstream.result("linked", &linked("")).result("failed", &linked(r#","isError":true"#));
         let other = linked("").replace("canary:", &format!("{name}:"));
         upstream.result("other", &other);
+        upstream.result("long", r#"{"resultType":"task","taskId":"t","status":"working"}"#);
+        let done = linked("").replace(r#""resultType":"complete","#, "");
+        upstream.result(
+            "tasks/get",
+            &format!(
+                r#"{{"resultType":"complete","taskId":"t","status":"completed","result":{done}}}"#
+            ),
+        );
         let kinds = r#"[{"type":"resource_link","uri":"https://x/y","name":"w"},{"type":"resource_link","uri":"ui://p/q","name":"p"},{"type":"resource_link","uri":"","name":"e"},{"type":"resource_link","uri":null}]"#;
         upstream.result("kinds", &format!(r#"{{"resultType":"complete","content":{kinds}}}"#));
         for uri in ["canary://a?x=%20é&n=1#f", "canary://e", "ui://p/q", "t:listed", "", "t:secret"] {
@@ -56,7 +64,8 @@ pub(crate) fn upstreams() -> [Upstream; 2] {
     })
 }
 
-pub(crate) const IDENTITIES: &str = "identities: {alice: {token: a1}, bob: {token: b1}}\n";
+pub(crate) const IDENTITIES: &str =
+    "identities: {alice: {token: token-of-alice}, bob: {token: token-of-bob}}\n";
 
 pub(crate) async fn two(upstreams: &[Upstream; 2], rest: &str, steps: &Steps) -> Running {
     let mut config = "upstreams:\n".to_owned();
@@ -101,6 +110,12 @@ async fn only_real_links_change_on_every_route_but_the_facade() {
         assert_eq!(got.result().matches(&format!("birdstrike://{name}/canary:")).count(), 2);
         assert!(got.result().contains(r#""text":"canary://e""#));
     }
+    let client = Client::new(&running, C).with_tasks();
+    let handle = client.call("one.long", "{}").await;
+    let id = json::quote(&json::get_string(handle.result(), "taskId").unwrap());
+    let name: String = serde_json::from_str(&id).unwrap();
+    let got = client.ask("7", "tasks/get", Some(&name), &format!("\"taskId\":{id}")).await;
+    assert_eq!(got.result().matches("\"birdstrike://one/canary:").count(), 2, "{got:?}");
     for upstream in &upstreams {
         let got = upstream.received("prompts/get").pop().unwrap();
         assert!(got.params().contains(r#""name":"p","arguments":{"a":"1"}"#), "{got:?}");
@@ -164,7 +179,8 @@ async fn what_leads_nowhere_is_told_in_the_clients_revision() {
 async fn what_one_was_handed_out_no_other_reads() {
     let upstreams = upstreams();
     let running = two(&upstreams, IDENTITIES, &Steps::RIGHT).await;
-    let [alice, bob] = ["a1", "b1"].map(|token| Client::new(&running, C).with_token(token));
+    let [alice, bob] =
+        ["token-of-alice", "token-of-bob"].map(|token| Client::new(&running, C).with_token(token));
     let calls = r#"{"calls":[{"tool":"one.linked"},{"tool":"two.kinds"}]}"#;
     alice.call("gateway_call", calls).await;
     for (uri, is_bobs) in [
@@ -191,7 +207,7 @@ async fn what_one_was_handed_out_no_other_reads() {
     let got = bob.read("birdstrike://one/t:part").await;
     assert_eq!(got.message(), "no resources/read", "it was handed out by the read before");
     let hidden = running.log.text();
-    assert!(!hidden.contains("a1") && !hidden.contains("t:x"));
+    assert!(!hidden.contains("token-of-alice") && !hidden.contains("t:x"));
 }
 
 #[tokio::test]
@@ -251,7 +267,8 @@ async fn one_upstream_has_its_own_uris_unless_it_is_asked_for() {
     assert!(client.read("birdstrike://main/canary://e").await.body.contains("one t:x"));
 
     let guarded = gateway(&format!("{config}{IDENTITIES}"), &Steps::RIGHT).await;
-    let [alice, bob] = ["a1", "b1"].map(|token| Client::new(&guarded, C).with_token(token));
+    let [alice, bob] =
+        ["token-of-alice", "token-of-bob"].map(|token| Client::new(&guarded, C).with_token(token));
     alice.call("linked", "{}").await;
     assert!(alice.read("canary://e").await.body.contains("one t:x"));
     assert!(bob.read("canary://e").await.body.contains("not found"));

@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 use std::fmt::Write as _;
 
 use birdstrike_gateway::{Steps, faults};
+use birdstrike_wire::json;
 
 use super::faults::{without_ids, without_times};
 use super::links::{IDENTITIES, two, upstreams, uris};
@@ -13,7 +14,13 @@ type Seen = BTreeMap<String, String>;
 
 async fn fire(upstreams: &[Upstream; 2], steps: &Steps) -> Seen {
     let mut seen = Seen::new();
-    let open = two(upstreams, "", steps).await;
+    let open = two(upstreams, "task_key: k", steps).await;
+    let client = Client::new(&open, C).with_tasks();
+    let handle = client.call("one.long", "{}").await;
+    let id = json::get_string(handle.result(), "taskId").unwrap();
+    let member = format!("\"taskId\":{}", json::quote(&id));
+    let got = client.ask("7", "tasks/get", Some(&id), &member).await;
+    seen.insert("task".into(), got.body);
     for down in [A, C] {
         let client = Client::new(&open, down);
         let mut see = |what: &str, got: &Got| {
@@ -40,7 +47,8 @@ async fn fire(upstreams: &[Upstream; 2], steps: &Steps) -> Seen {
         }
     }
     let guarded = two(upstreams, IDENTITIES, steps).await;
-    let [alice, bob] = ["a1", "b1"].map(|token| Client::new(&guarded, C).with_token(token));
+    let [alice, bob] =
+        ["token-of-alice", "token-of-bob"].map(|token| Client::new(&guarded, C).with_token(token));
     let handed = uris(&alice.call("one.other", "{}").await);
     for (who, client) in [("alice", alice), ("bob", bob)] {
         for uri in handed.iter().map(String::as_str).chain(["birdstrike://one/t:secret"]) {

@@ -87,10 +87,11 @@ fn fired(
         );
         batch = ["beside", "main", "beside"].map(str::to_owned).to_vec();
     }
+    let upstream = values.iter().find_map(|value| value.from.clone());
     let step = if packs {
-        Step::Batch(Batch { answers: batch, ..Batch::default() })
+        Step::Batch(Batch { answers: batch, upstream, ..Batch::default() })
     } else {
-        Step::Call(Call { answer: Some("main".to_owned()), ..Call::default() })
+        Step::Call(Call { answer: Some("main".to_owned()), upstream, ..Call::default() })
     };
     (answers, vec![step])
 }

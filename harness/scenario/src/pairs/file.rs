@@ -63,6 +63,8 @@ struct ValueFile {
     delivery: Delivery,
     /// The tool that is called; `echo` unless given.
     tool: Option<String>,
+    /// The upstream whose tool it is, by its name; `main` unless given.
+    from: Option<String>,
     /// The route.
     route: Option<String>,
     /// The client's revision.
@@ -169,6 +171,7 @@ impl ModelFile {
             times: file.times,
             delivery: file.delivery.clone(),
             tool: file.tool.clone(),
+            from: file.from.clone(),
             route: one(words(&given(&file.route), &ROUTES, "route", source)?),
             client: one(words(&given(&file.client), &REVISIONS, "revision", source)?),
             upstream: one(words(&given(&file.upstream), &REVISIONS, "revision", source)?),

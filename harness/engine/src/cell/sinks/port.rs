@@ -5,7 +5,7 @@ use std::sync::Arc;
 use birdstrike_judge::compare::{Allowances, Sameness, compare};
 use birdstrike_judge::formats::Record;
 use birdstrike_judge::marker::{Hit, Marker, Searcher};
-use birdstrike_judge::sink::{Reading, Tie, escaped};
+use birdstrike_judge::sink::{Reading, Tie, escaped, torn};
 use birdstrike_judge::{Doc, Fidelity, Pointer};
 use birdstrike_scenario::check::{SinkExpect, SinkHolds};
 use birdstrike_scenario::profile::PortField;
@@ -262,21 +262,32 @@ impl Look<'_> {
             let found = reading.breaks.iter().find(|found| !found.kind.is_remark())?;
             Some((found, *record, tie.as_str()))
         });
-        let Some((found, record, tie)) = broken else {
+        if let Some((found, record, tie)) = broken {
+            let (words, kind, name) = (&found.words, found.kind, self.name());
+            let message = format!("a record in port {name} breaks its format: {words} ({kind})");
+            return self.broken(Fidelity::Altered, message, &[(record, tie)]);
+        }
+        let Some(place) = torn(&readings, &self.sent()) else {
             return Found::Holds;
         };
-        let (words, kind, name) = (&found.words, found.kind, self.name());
-        let message = format!("a record in port {name} breaks its format: {words} ({kind})");
-        self.broken(Fidelity::Altered, message, &[(record, tie)])
+        let record = records.get(place.record).into_iter();
+        let shown: Vec<_> = record.map(|(record, tie)| (*record, tie.as_str())).collect();
+        let message = format!("a record in port {} holds half a character", self.name());
+        self.broken(Fidelity::Altered, message, &shown)
+    }
+
+    /// What was sent in this call, by either end.
+    fn sent(&self) -> Vec<&[u8]> {
+        let request = self.fired.transcript.request.as_bytes();
+        let answer = self.fired.upstream.body.as_ref().and_then(Body::bytes);
+        [Some(request), answer].into_iter().flatten().collect()
     }
 
     /// What a part of a planted value became, if it left its field.
     fn forged(&self, readings: &[Record], names: &[String]) -> Option<String> {
         let markers: Vec<String> =
             names.iter().map(|name| render::marker(&self.fired.nonce, name)).collect();
-        let mut texts = vec![self.fired.transcript.request.as_bytes()];
-        texts.extend(self.fired.upstream.body.as_ref().and_then(Body::bytes));
-        let place = escaped(readings, &texts, &markers)?;
+        let place = escaped(readings, &self.sent(), &markers)?;
         let field = readings.get(place.record)?.fields.get(place.field)?;
         Some(match field.name.as_str() {
             "" => "a part of it became a record of its own".to_owned(),

@@ -6,7 +6,8 @@
 //! batch, leave its error flag alone. Results stay bytes from end to end. What changes or cuts a result, the
 //! [mutators](surfaces::mutators) and the [budget of a batch](surfaces::truncation), is off unless
 //! the configuration asks for it. [Links](surfaces::resource_links) are led through the gateway where
-//! it has several upstreams.
+//! it has several upstreams. What is said [beside the results](surfaces::transport), progress and
+//! questions and cancellations, finds the one client or upstream that it is for.
 //!
 //! ```no_run
 //! # async fn run() -> Result<(), Box<dyn std::error::Error>> {

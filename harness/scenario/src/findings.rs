@@ -72,7 +72,7 @@ pub struct FindingsFile {
 impl Findings {
     /// Whether a file beside a profile is one of findings, by its name.
     pub fn is_one(name: &str) -> bool {
-        name.starts_with("findings-") && name.ends_with(".yaml")
+        name.strip_prefix("findings-").is_some_and(|rest| rest.strip_suffix(".yaml").is_some())
     }
 
     /// Parses a file of findings; `file` ends in its name.

@@ -191,10 +191,7 @@ impl<'a> Shift<'a> {
                 self.give_up(&mut cells, at, &cell.route, &why);
             }
         }
-        for record in across.judge(scenarios, launch) {
-            self.checked(record);
-        }
-        self.shrink(launch).await;
+        self.conclude(across, launch).await;
         Ok(())
     }
 
@@ -280,8 +277,12 @@ impl<'a> Shift<'a> {
         });
     }
 
-    /// Makes the broken rows small, and tells them.
-    async fn shrink(&mut self, launch: &Launch) {
+    /// Tells what shows once all cells of a launch are there: values across routes, and the broken
+    /// rows of pairs, made small.
+    async fn conclude(&mut self, across: Across, launch: &Launch) {
+        for record in across.judge(&self.options.catalogue.scenarios, launch) {
+            self.checked(record);
+        }
         let broken = std::mem::take(&mut self.broken);
         let Some(mut shrink) = Shrink::new(self.options, launch) else { return };
         for broken in broken {

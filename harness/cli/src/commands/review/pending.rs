@@ -85,10 +85,7 @@ impl Pending {
         let mut out = String::new();
         let shown = self.shown(dir);
         let _ = writeln!(out, "{bold}{} of {all}: {shown}{word}{bold:#}", at + 1);
-        let old = match self.accepted.is_file() {
-            true => read(&self.accepted)?,
-            false => String::new(),
-        };
+        let old = if self.accepted.is_file() { read(&self.accepted)? } else { String::new() };
         let new = read(&self.new)?;
         let (old, new) = (tame(content(&old)), tame(content(&new)));
         let diff = TextDiff::from_lines(&old, &new);

@@ -141,7 +141,7 @@ impl Page<'_> {
     fn findings(&self, out: &mut String, checks: &[&CheckRecord]) {
         let mut groups: Vec<(String, Vec<&CheckRecord>)> = Vec::new();
         for check in checks.iter().copied().filter(|check| is_broken(check)) {
-            let words = self.words(check);
+            let words = found(check);
             match groups.iter_mut().find(|(known, _)| *known == words) {
                 Some((_, all)) => all.push(check),
                 None => groups.push((words, vec![check])),
@@ -155,14 +155,6 @@ impl Page<'_> {
             let _ = writeln!(out, "- {words} {}", self.grounds(&all));
         }
         out.push('\n');
-    }
-
-    /// What a check found, without what differs from call to call.
-    fn words(&self, check: &CheckRecord) -> String {
-        let smallest = check.combined.as_ref().and_then(|row| row.smallest.as_deref());
-        let smallest = smallest.map_or(String::new(), |row| format!(" (with {})", plain(row)));
-        let message = crate::nonce::erase_all(&check.message);
-        format!("On {}{smallest}: {}.", plain(&check.route), plain(&message))
     }
 
     /// What was expected, how often it was not so, and where the bytes are.
@@ -191,6 +183,14 @@ impl Page<'_> {
             code(&evidence(first))
         )
     }
+}
+
+/// What a check found, without what differs from call to call.
+fn found(check: &CheckRecord) -> String {
+    let smallest = check.combined.as_ref().and_then(|row| row.smallest.as_deref());
+    let smallest = smallest.map_or(String::new(), |row| format!(" (with {})", plain(row)));
+    let message = crate::nonce::erase_all(&check.message);
+    format!("On {}{smallest}: {}.", plain(&check.route), plain(&message))
 }
 
 /// The key under which a finding's evidence stands in the report.

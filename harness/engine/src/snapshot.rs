@@ -13,8 +13,15 @@ use crate::event::{Event, Reporter};
 use crate::record::CheckRecord;
 
 /// Members whose values differ from run to run, and what stands for them.
-const VOLATILE: [(&str, &str); 4] =
-    [("elapsed_ms", "«ms»"), ("call_id", "«id»"), ("batch_id", "«id»"), ("version", "«version»")];
+const VOLATILE: [(&str, &str); 6] = [
+    ("elapsed_ms", "«ms»"),
+    ("call_id", "«id»"),
+    ("batch_id", "«id»"),
+    ("continuation_id", "«id»"),
+    // A result that fills its message is shorter where the message's id has more digits.
+    ("original_size_bytes", "«n»"),
+    ("version", "«version»"),
+];
 
 /// Collects what one scenario's cells received.
 #[derive(Debug, Default)]

@@ -13,8 +13,13 @@ use crate::event::{Event, Reporter};
 use crate::record::CheckRecord;
 
 /// Members whose values differ from run to run, and what stands for them.
-const VOLATILE: [(&str, &str); 4] =
-    [("elapsed_ms", "«ms»"), ("call_id", "«id»"), ("batch_id", "«id»"), ("version", "«version»")];
+const VOLATILE: [(&str, &str); 5] = [
+    ("elapsed_ms", "«ms»"),
+    ("call_id", "«id»"),
+    ("batch_id", "«id»"),
+    ("taskId", "«id»"),
+    ("version", "«version»"),
+];
 
 /// Collects what one scenario's cells received.
 #[derive(Debug, Default)]

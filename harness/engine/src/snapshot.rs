@@ -13,21 +13,14 @@ use crate::event::{Event, Reporter};
 use crate::record::CheckRecord;
 
 /// Members whose values differ from run to run, and what stands for them.
-<<<<<<< HEAD
-const VOLATILE: [(&str, &str); 6] = [
+const VOLATILE: [(&str, &str); 7] = [
     ("elapsed_ms", "«ms»"),
     ("call_id", "«id»"),
     ("batch_id", "«id»"),
     ("continuation_id", "«id»"),
     // A result that fills its message is shorter where the message's id has more digits.
     ("original_size_bytes", "«n»"),
-=======
-const VOLATILE: [(&str, &str); 5] = [
-    ("elapsed_ms", "«ms»"),
-    ("call_id", "«id»"),
-    ("batch_id", "«id»"),
     ("taskId", "«id»"),
->>>>>>> w-tasks
     ("version", "«version»"),
 ];
 

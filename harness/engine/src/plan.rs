@@ -179,7 +179,10 @@ fn cells<'a>(
     };
     for route in &axes.routes {
         // A facade speaks no MCP to its client: revisions and encodings are the flat route's.
-        let once = scenario.core_only || (scenario.routes.is_empty() && route == "facade");
+        // What a variant switches on does not ask for the revision either, and a start is dear.
+        let once = scenario.core_only
+            || variant.is_some()
+            || (scenario.routes.is_empty() && route == "facade");
         match if once { Matrix::Core } else { matrix } {
             Matrix::Core => {
                 place(

@@ -1,6 +1,7 @@
 //! One launch: start, direct column, cells, stop.
 
 use std::collections::HashSet;
+use std::sync::Arc;
 use std::time::Instant;
 
 use birdstrike_judge::Verdict;
@@ -8,6 +9,7 @@ use birdstrike_scenario::Scenario;
 use birdstrike_scenario::pairs::Origin;
 use birdstrike_scenario::scenario::Step;
 use futures_util::{Stream, StreamExt};
+use tokio::sync::Semaphore;
 use tokio::sync::mpsc::UnboundedSender;
 
 use super::across::Across;
@@ -22,6 +24,8 @@ use crate::record::{CheckRecord, Gateway, Totals, Untested};
 
 /// Calls of the direct column that run side by side.
 const DIRECT_JOBS: usize = 8;
+/// How many times as many may have ended before the first of them has.
+const AHEAD: usize = 64;
 
 /// How a gateway is found after a cell that left it in doubt.
 #[derive(Debug, PartialEq, Eq)]
@@ -118,7 +122,7 @@ impl<'a> Shift<'a> {
         let direct: Vec<Cell> = direct.filter(fired).collect();
         let run = |cell| cell::run(Hold::Shared(launch), scenario_of(scenarios, cell), cell);
         let runs = direct.iter().map(run);
-        let mut runs = futures_util::stream::iter(runs).buffered(DIRECT_JOBS);
+        let mut runs = abreast(runs, DIRECT_JOBS);
         while let Some(outcome) = runs.next().await {
             self.totals.direct_calls += outcome.calls;
             for record in outcome.records {
@@ -370,5 +374,20 @@ fn side_by_side_runs<'c>(
         let scenario = scenario_of(scenarios, cell);
         (cell, cell::run(Hold::Shared(launch), scenario, cell).await)
     });
-    futures_util::stream::iter(runs).buffered(jobs)
+    abreast(runs, jobs)
+}
+
+/// Futures that are begun in order, so many at work at a time, and end in order. One that takes long
+/// does not hold up those behind it: they wait with what they found.
+fn abreast<F: Future>(runs: impl Iterator<Item = F>, jobs: usize) -> impl Stream<Item = F::Output> {
+    let permits = Arc::new(Semaphore::new(jobs));
+    let runs = runs.map(move |run| {
+        let permits = Arc::clone(&permits);
+        async move {
+            // Nobody closes the semaphore.
+            let _permit = permits.acquire_owned().await;
+            run.await
+        }
+    });
+    futures_util::stream::iter(runs).buffered(jobs.saturating_mul(AHEAD))
 }

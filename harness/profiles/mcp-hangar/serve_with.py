@@ -1,12 +1,13 @@
 """Starts Hangar with what no key of its configuration can add.
 
-    python serve_with.py [--alerts FILE] [--mutator truncator|failing] -- HANGAR_ARGUMENTS...
+    python serve_with.py [--alerts=FILE] [--events=FILE] [--mutators=NAME,...] -- HANGAR_ARGUMENTS...
 
 --alerts    writes every alert that is given to a sink, whole, as one line of JSON. Hangar's own sink
             writes the alert's first words into the log and leaves out its details; a sink of an
             operator's gets both.
---mutator   registers a response mutator: `truncator` is Hangar's own ResponseTruncator with a limit of
-            64 bytes, `failing` one that raises.
+--events    writes every domain event as one line: the text that its WebSocket sends to a subscriber.
+--mutators  registers response mutators: `truncator` is Hangar's own ResponseTruncator with a limit of
+            64 bytes, `failing` one that writes text in capitals, and fails at a text that is no string.
 
 All else is Hangar's own start.
 """
@@ -18,24 +19,36 @@ import sys
 from mcp_hangar.application.event_handlers import alert_handler
 from mcp_hangar.application.mutators.response_truncator import ResponseTruncator
 from mcp_hangar.domain.contracts.mutator import MutationResult
+from mcp_hangar.server.api.serializers import HangarJSONEncoder
+from mcp_hangar.server.bootstrap import event_handlers
 from mcp_hangar.server.tools.batch import executor
 
 LIMIT_BYTES = 64
 
 
 class Failing:
-    """Raises on every response to tools/call."""
+    """Touches a result only where one of its texts is no string: then some are changed when it fails."""
 
     priority_hint = 0
     applies_to = frozenset({"tools/call"})
 
     def mutate(self, context):
-        if context.direction == "response":
-            raise RuntimeError("this mutator fails on purpose")
-        return MutationResult(payload=context.payload, changed=False)
+        payload = context.payload
+        content = payload.get("content") if isinstance(payload, dict) else None
+        blocks = content if context.direction == "response" and isinstance(content, list) else []
+        texts = [block for block in blocks if isinstance(block, dict) and "text" in block]
+        if any(not isinstance(block["text"], str) for block in texts):
+            for block in texts:
+                block["text"] = block["text"].upper()
+        return MutationResult(payload=payload, changed=False)
 
 
 MUTATORS = {"truncator": lambda: ResponseTruncator(max_bytes=LIMIT_BYTES), "failing": Failing}
+
+
+def append(path: str, line: str) -> None:
+    with open(path, "a", encoding="utf-8") as file:
+        file.write(line + "\n")
 
 
 def write_alerts(path: str) -> None:
@@ -43,11 +56,20 @@ def write_alerts(path: str) -> None:
 
     def send(self, alert):
         original(self, alert)
-        line = json.dumps(alert.to_dict(), default=str, ensure_ascii=False)
-        with open(path, "a", encoding="utf-8") as file:
-            file.write(line + "\n")
+        append(path, json.dumps(alert.to_dict(), default=str, ensure_ascii=False))
 
     alert_handler.LogAlertSink.send = send
+
+
+def write_events(path: str) -> None:
+    original = event_handlers.LoggingEventHandler.handle
+
+    def handle(self, event):
+        original(self, event)
+        append(path, json.dumps(event.to_dict(), cls=HangarJSONEncoder))
+
+    # It is given every event.
+    event_handlers.LoggingEventHandler.handle = handle
 
 
 def register(make) -> None:
@@ -67,15 +89,18 @@ def register(make) -> None:
 def main() -> int:
     parser = argparse.ArgumentParser(usage=__doc__)
     parser.add_argument("--alerts")
-    parser.add_argument("--mutator", choices=sorted(MUTATORS))
+    parser.add_argument("--events")
+    parser.add_argument("--mutators", default="")
     own, rest = parser.parse_known_args()
     if own.alerts:
         write_alerts(own.alerts)
-    if own.mutator:
-        register(MUTATORS[own.mutator])
+    if own.events:
+        write_events(own.events)
+    for name in filter(None, own.mutators.split(",")):
+        register(MUTATORS[name])
     from mcp_hangar.server.cli import cli_main
 
-    sys.argv = ["mcp-hangar", *[word for word in rest if word != "--"]]
+    sys.argv = ["mcp-hangar", *[word for word in rest if word and word != "--"]]
     return cli_main() or 0
 
 

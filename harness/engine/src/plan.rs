@@ -293,12 +293,11 @@ impl Plan {
             let same = |l: &&mut LaunchPlan| {
                 l.variant == variant && l.upstream == upstream && l.transport == transport
             };
-            match self.launches.iter_mut().find(same) {
-                Some(launch) => launch.cells.push(cell),
-                None => {
-                    let cells = vec![cell];
-                    self.launches.push(LaunchPlan { variant, upstream, transport, cells });
-                }
+            if let Some(launch) = self.launches.iter_mut().find(same) {
+                launch.cells.push(cell);
+            } else {
+                let cells = vec![cell];
+                self.launches.push(LaunchPlan { variant, upstream, transport, cells });
             }
         }
         for launch in &mut self.launches {

@@ -254,10 +254,10 @@ fn usual(slot: &str) -> String {
         ("data", _) => "/structuredContent".into(),
         ("meta", _) => "/_meta".into(),
         ("error", _) => "/isError".into(),
-        ("link", at) if at.ends_with(".uri") => {
-            format!("{}/uri", usual(&format!("link.{}", at.trim_end_matches(".uri"))))
-        }
-        ("link", at) => format!("/content/{at}"),
+        ("link", at) => match at.strip_suffix(".uri") {
+            Some(link) => format!("/content/{link}/uri"),
+            None => format!("/content/{at}"),
+        },
         ("block", at) => format!("/content/{at}"),
         ("rpc-error" | "extra", name) => format!("/{name}"),
         (other, _) => format!("/{other}"),

@@ -12,6 +12,8 @@ FOLDER that the other processes write into too.
 
 import contextlib
 import json
+import math
+import secrets
 import sys
 
 import uvicorn
@@ -24,9 +26,23 @@ from starlette.responses import PlainTextResponse, Response
 from starlette.routing import Route
 
 
+# A number beyond doubles is one still: JSON has no word for what Python made of it.
+BEYOND = {math.inf: "1e999", -math.inf: "-1e999"}
+
+
 def as_json(value: object) -> Response:
-    # A number that JSON has no word for is an error here rather than a word that JSON does not have.
-    text = json.dumps(value, ensure_ascii=False, allow_nan=False)
+    mark = secrets.token_hex(16)
+
+    def marked(node):
+        if isinstance(node, dict):
+            return {key: marked(inner) for key, inner in node.items()}
+        if isinstance(node, list):
+            return [marked(inner) for inner in node]
+        return f"{mark}{BEYOND[node]}" if isinstance(node, float) and node in BEYOND else node
+
+    text = json.dumps(marked(value), ensure_ascii=False, allow_nan=False)
+    for word in BEYOND.values():
+        text = text.replace(f'"{mark}{word}"', word)
     return Response(text, media_type="application/json")
 
 

@@ -73,12 +73,11 @@ impl Review {
             _ => None,
         };
         for (at, one) in all.iter().enumerate() {
-            let key = match rest {
-                Some(key) => key,
-                None => {
-                    output::print(&one.difference(&self.dir, at, all.len())?);
-                    keys.get_or_insert_with(Keys::open).next()
-                }
+            let key = if let Some(key) = rest {
+                key
+            } else {
+                output::print(&one.difference(&self.dir, at, all.len())?);
+                keys.get_or_insert_with(Keys::open).next()
             };
             if matches!(key, Key::AcceptRest | Key::Quit) {
                 rest = Some(if key == Key::Quit { Key::Skip } else { Key::Accept });

@@ -279,7 +279,9 @@ async fn each_fault_shows_and_stays_on_its_route() {
     // and sinks are looked at elsewhere.
     let elsewhere = ["resource-links", "listing", "transport", "schema-and-digest", "tasks"];
     let fired = |fault: &&faults::Fault| {
-        !elsewhere.contains(&fault.surface) && !sink_faults::is_of_sinks(fault)
+        // The one that is named takes an answer larger than any that is fired here.
+        let shows = fault.name != "limit-of-a-buffer";
+        shows && !elsewhere.contains(&fault.surface) && !sink_faults::is_of_sinks(fault)
     };
     for fault in faults::all().iter().copied().flatten().filter(fired) {
         let mut steps = Steps::RIGHT;

@@ -183,7 +183,9 @@ async fn each_fault_shows_where_its_surface_is_on() {
     assert_eq!(right, fire(&upstream, &Steps::RIGHT).await, "a right gateway does the same twice");
     let mut table = String::new();
     for fault in faults::all().iter().copied().flatten() {
-        if !["mutators", "truncation"].contains(&fault.surface) {
+        // The one that is named shows with a mutator that is not on here.
+        let shows = fault.name != "text-made-of-what-was-dropped";
+        if !["mutators", "truncation"].contains(&fault.surface) || !shows {
             continue;
         }
         let mut steps = Steps::RIGHT;

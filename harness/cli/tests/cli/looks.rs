@@ -24,7 +24,12 @@ fn gateways_are_listed_with_routes_and_revisions() {
     let out = birdstrike(&["list", "gateways"]).out;
     assert!(out.contains("reference      the reference gateway"), "{out}");
     assert!(out.contains("mcp-hangar     MCP Hangar"), "{out}");
-    assert!(out.contains("routes flat batch; clients 2026-07-28 2025-11-25 2025-06-18"), "{out}");
+    assert!(
+        out.contains(
+            "routes flat batch facade continuation task; clients 2026-07-28 2025-11-25 2025-06-18"
+        ),
+        "{out}"
+    );
 }
 
 #[test]

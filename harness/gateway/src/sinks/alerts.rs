@@ -40,7 +40,8 @@ impl Alerts {
 
 /// An alert is read by people: it has the words of the failure, redacted.
 fn alert(record: &Record) -> String {
-    let mut out = format!("{{\"type\":\"{}\",\"time\":\"{}\"", record.finish.event(), record.ended);
+    let mut out =
+        format!("{{\"type\":\"{}\",\"time\":\"{:.3}\"", record.finish.event(), record.ended);
     for (name, value) in record.members() {
         let _ = write!(out, ",\"{name}\":{}", value.json());
     }

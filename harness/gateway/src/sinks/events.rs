@@ -60,7 +60,8 @@ impl Events {
 
 /// An event holds no words of an upstream, on purpose: many listen.
 fn event(record: &Record) -> String {
-    let mut out = format!("{{\"type\":\"{}\",\"time\":\"{}\"", record.finish.event(), record.ended);
+    let mut out =
+        format!("{{\"type\":\"{}\",\"time\":\"{:.3}\"", record.finish.event(), record.ended);
     for (name, value) in record.members() {
         let _ = write!(out, ",\"{name}\":{}", value.json());
     }

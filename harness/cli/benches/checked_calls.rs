@@ -116,6 +116,8 @@ impl Bench {
             upstream: REVISION,
             variant: None,
             transport: Transport::Http,
+            share: Share::All,
+            watched: false,
             cells: cells.clone(),
         };
         let launch = Launch::start(&catalogue, &Arc::new(shipped), &plan, &ground).await.unwrap();

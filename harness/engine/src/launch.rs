@@ -96,6 +96,8 @@ pub struct Launch {
     /// The headers of everybody who may call; the first is the default.
     identities: IndexMap<String, Headers>,
     ports: Ports,
+    /// Whether anybody looks at the ports.
+    watched: bool,
     sessions: Mutex<Sessions>,
 }
 
@@ -105,7 +107,7 @@ type Headers = Vec<(String, String)>;
 /// The name of a launch in reports.
 pub fn name(plan: &LaunchPlan) -> String {
     let variant = plan.variant.as_ref().map(|name| format!("{name}-")).unwrap_or_default();
-    format!("{variant}{}-{}", plan.transport.as_str(), plan.upstream)
+    format!("{variant}{}-{}{}", plan.transport.as_str(), plan.upstream, plan.share.suffix())
 }
 
 impl Launch {
@@ -152,6 +154,7 @@ impl Launch {
             urls: HashMap::new(),
             identities: IndexMap::new(),
             ports,
+            watched: plan.watched,
             sessions: Mutex::default(),
         };
         launch.prepare().await?;
@@ -176,7 +179,7 @@ impl Launch {
     /// Ends everything; gives what the ports have seen.
     pub async fn stop(mut self) -> Vec<Watched> {
         self.stop_processes().await;
-        let watched = self.ports.watched(&self.name);
+        let watched = if self.watched { self.ports.watched(&self.name) } else { Vec::new() };
         self.canary.stop().await;
         watched
     }
@@ -275,7 +278,7 @@ impl Launch {
             self.write_files(&spec.files)?;
             let command = self.fill_all(name, &spec.command)?;
             let env = self.fill_map(name, &spec.env)?;
-            let tap = self.ports.tap(name);
+            let tap = self.ports.tap(name).filter(|_| self.watched);
             let process = Process::start(name, &command, &env, self.dir.path(), tap)?;
             self.processes.push(process);
             self.await_ready(name, spec).await?;
@@ -283,18 +286,25 @@ impl Launch {
         for (name, spec) in &shipped.profile.processes {
             self.await_call(name, spec).await?;
         }
-        self.connect_ports().await
+        if self.watched {
+            self.connect_ports().await?;
+        }
+        Ok(())
     }
 
     async fn stop_processes(&mut self) {
-        self.ports.before_stop().await;
+        if self.watched {
+            self.ports.before_stop().await;
+        }
         let specs = &self.shipped.profile.processes;
         let stops = self.processes.drain(..).map(|process| {
             let within = specs.get(process.name()).map_or(5, |spec| spec.stop_within_s);
             process.stop(Duration::from_secs(within))
         });
         futures_util::future::join_all(stops).await;
-        self.ports.after_stop().await;
+        if self.watched {
+            self.ports.after_stop().await;
+        }
     }
 }
 

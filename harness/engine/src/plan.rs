@@ -3,15 +3,15 @@
 use birdstrike_canary::Encoding;
 use birdstrike_scenario::pairs::Origin;
 use birdstrike_scenario::profile::Matrix;
-use birdstrike_scenario::scenario::Form;
 use birdstrike_scenario::{Catalogue, Profile, Scenario, Selector, Surface};
 use birdstrike_wire::Revision;
 
 use crate::record::Untested;
-use crate::render::{self, Context};
 
+mod axes;
 mod needs;
 
+use axes::{Axes, Way};
 use needs::Left;
 
 /// The transport between gateway and canary.
@@ -70,8 +70,36 @@ pub struct LaunchPlan {
     pub upstream: Revision,
     /// How the upstream is reached.
     pub transport: Transport,
-    /// The cells, harmful ones last.
+    /// Which share of the cells of its kind it has.
+    pub share: Share,
+    /// Whether a check looks at what the gateway writes beside its answers.
+    pub watched: bool,
+    /// The cells, those that want to be alone last.
     pub cells: Vec<Cell>,
+}
+
+/// What a launch has of the cells that belong to one variant, upstream revision and transport.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub enum Share {
+    /// All of them.
+    All,
+    /// Those whose checks look at nothing but answers.
+    Answers,
+    /// Those whose checks look at what the gateway writes beside its answers.
+    Sinks,
+    /// Those that run while nothing else does.
+    Alone,
+}
+
+impl Share {
+    /// The end of a launch's name.
+    pub const fn suffix(self) -> &'static str {
+        match self {
+            Self::All | Self::Answers => "",
+            Self::Sinks => "-sinks",
+            Self::Alone => "-alone",
+        }
+    }
 }
 
 /// The plan of a run.
@@ -128,7 +156,7 @@ pub fn plan(
             // Its rows are fired in its place.
             let rows = |other: &Scenario| other.id == scenario.id && other.origin != Origin::Model;
             if !catalogue.scenarios.iter().any(rows) {
-                let why = match cells(index, scenario, profile, matrix) {
+                let why = match cells(index, scenario, profile, matrix, selection) {
                     Err(Left::NotApplicable(why)) => why,
                     _ => "no row of it is for this gateway".to_owned(),
                 };
@@ -136,10 +164,8 @@ pub fn plan(
             }
             continue;
         }
-        match cells(index, scenario, profile, matrix) {
-            Ok(cells) => {
-                placed.extend(cells.into_iter().filter(|(_, cell)| wanted(cell, selection)));
-            }
+        match cells(index, scenario, profile, matrix, selection) {
+            Ok(cells) => placed.extend(cells),
             Err(Left::NotApplicable(why)) => plan.not_applicable.push((index, why)),
             Err(Left::Untested(feature)) => plan.untested.push(needs::untested(scenario, feature)),
         }
@@ -156,135 +182,62 @@ pub(crate) fn selected(scenario: &Scenario, selection: &Selection) -> bool {
     selection.checks.is_empty() || names.any(|name| picks(&scenario.check_id(name)))
 }
 
-fn wanted(cell: &Cell, selection: &Selection) -> bool {
-    let fits = |empty: bool, found: bool| empty || found;
-    fits(selection.routes.is_empty(), selection.routes.contains(&cell.route))
-        && fits(selection.revisions.is_empty(), selection.revisions.contains(&cell.revision))
-        && fits(selection.encodings.is_empty(), selection.encodings.contains(&cell.encoding))
-}
-
 fn cells<'a>(
     index: usize,
     scenario: &'a Scenario,
     profile: &Profile,
     matrix: Matrix,
+    selection: &Selection,
 ) -> Result<Vec<Placed>, Left<'a>> {
-    let axes = Axes::of(scenario, profile).map_err(Left::NotApplicable)?;
+    let mut axes = Axes::of(scenario, profile).map_err(Left::NotApplicable)?;
     let variant = needs::variant(scenario, profile)?;
     let mut cells = Vec::new();
-    let mut place = |route: &str, revision, upstream, transport, encoding| {
-        let route = route.to_owned();
+    if !axes.narrow(selection) {
+        return Ok(cells);
+    }
+    let mut place = |way: Way<'_>| {
+        let (route, revision, encoding) = (way.route.to_owned(), way.client, way.encoding);
         let cell = Cell { scenario: index, route, revision, encoding };
-        cells.push(((variant.clone(), upstream, transport), cell));
+        cells.push(((variant.clone(), way.upstream, way.transport), cell));
     };
-    for route in &axes.routes {
-        // A facade speaks no MCP to its client: revisions and encodings are the flat route's.
-        // What a variant switches on does not ask for the revision either, and a start is dear.
-        let once = scenario.core_only
+    // A facade speaks no MCP to its client: revisions and encodings are the flat route's.
+    // What a variant switches on does not ask for the revision either, and a start is dear.
+    let once = |route: &str| {
+        matrix == Matrix::Core
+            || scenario.core_only
             || variant.is_some()
-            || (scenario.routes.is_empty() && route == "facade");
-        match if once { Matrix::Core } else { matrix } {
-            Matrix::Core => {
-                place(
-                    route,
-                    axes.clients[0],
-                    axes.upstreams[0],
-                    axes.transports[0],
-                    axes.encodings[0],
-                );
-            }
-            Matrix::Full => axes.every_pair(&mut |upstream, client, transport, encoding| {
-                place(route, client, upstream, transport, encoding);
-            }),
-        }
+            || (scenario.routes.is_empty() && route == "facade")
+    };
+    let varied: Vec<&str> = axes.routes.iter().map(String::as_str).filter(|r| !once(r)).collect();
+    for way in axes.core().chain(axes.cover(&varied)) {
+        place(way);
     }
     Ok(cells)
 }
 
-/// The values that each axis can take for one scenario on one gateway; none is empty.
-struct Axes {
-    routes: Vec<String>,
-    clients: Vec<Revision>,
-    upstreams: Vec<Revision>,
-    transports: Vec<Transport>,
-    encodings: Vec<Encoding>,
-}
+/// Cells that are more than this are worth several starts.
+const MANY: usize = 64;
 
-impl Axes {
-    fn of(scenario: &Scenario, profile: &Profile) -> Result<Self, String> {
-        let reached: Vec<&str> = if scenario.routes.is_empty() {
-            routes_of(scenario.surface).to_vec()
-        } else {
-            scenario.routes.iter().map(String::as_str).collect()
-        };
-        let has = |route: &&&str| profile.routes.contains_key(**route);
-        let routes: Vec<String> = reached.iter().filter(has).map(|r| (*r).to_owned()).collect();
-        nonempty(&routes, || format!("the gateway has no route {}", reached.join(" or ")))?;
-        needs::ways(scenario, profile)?;
-        let clients = common(&profile.revisions.client, &scenario.revisions);
-        nonempty(&clients, || "the gateway's clients speak none of its revisions".into())?;
-        let mut upstreams = common(&profile.revisions.upstream, &scenario.upstream_revisions);
-        upstreams.retain(|revision| carries(scenario, *revision));
-        nonempty(&upstreams, || "no revision of the gateway's upstreams can carry it".into())?;
-        let transports = transports(scenario, profile);
-        nonempty(&transports, || "the gateway takes no upstream over stdio".into())?;
-        let sse = [("json", Encoding::Json), ("sse", Encoding::Sse)];
-        let allowed = |word: &str| {
-            scenario.encodings.is_empty() || scenario.encodings.iter().any(|known| known == word)
-        };
-        let encodings = sse.into_iter().filter(|(word, _)| allowed(word)).map(|(_, e)| e).collect();
-        Ok(Self { routes, clients, upstreams, transports, encodings })
+/// Shares a long launch out to several that run at once: what waits for its turn need not wait for
+/// all others, and a gateway that nobody watches need not write into a dozen sinks.
+fn split(launch: LaunchPlan, catalogue: &Catalogue) -> Vec<LaunchPlan> {
+    if launch.cells.len() <= MANY {
+        return vec![launch];
     }
-
-    /// Every pair of revisions in the first encoding; the other encoding where both legs speak the
-    /// same revision. Over stdio there is no encoding to vary.
-    fn every_pair(&self, place: &mut dyn FnMut(Revision, Revision, Transport, Encoding)) {
-        for (upstream, client) in
-            self.upstreams.iter().flat_map(|u| self.clients.iter().map(move |c| (*u, *c)))
-        {
-            for transport in &self.transports {
-                for (at, encoding) in self.encodings.iter().enumerate() {
-                    let over_stdio = *transport == Transport::Stdio;
-                    if at == 0 || (!over_stdio && upstream == client) {
-                        place(upstream, client, *transport, *encoding);
-                    }
-                }
-            }
+    let share_of = |cell: &Cell| {
+        let scenario = &catalogue.scenarios[cell.scenario];
+        match (scenario.wants_to_be_alone(), scenario.looks_at_sinks()) {
+            (true, _) => Share::Alone,
+            (false, true) => Share::Sinks,
+            (false, false) => Share::Answers,
         }
-    }
-}
-
-fn nonempty<T>(axis: &[T], why: impl FnOnce() -> String) -> Result<(), String> {
-    if axis.is_empty() { Err(why()) } else { Ok(()) }
-}
-
-/// The profile's revisions, in its order, that the scenario allows.
-fn common(profile: &[String], scenario: &[String]) -> Vec<Revision> {
-    let allowed = profile.iter().filter(|name| scenario.is_empty() || scenario.contains(name));
-    allowed.filter_map(|name| name.parse().ok()).collect()
-}
-
-fn transports(scenario: &Scenario, profile: &Profile) -> Vec<Transport> {
-    let asked = |word: &str| {
-        let asked = &scenario.transports;
-        if asked.is_empty() { word == "http" } else { asked.iter().any(|known| known == word) }
     };
-    [Transport::Http, Transport::Stdio]
-        .into_iter()
-        .filter(|t| asked(t.as_str()) && profile.transports.iter().any(|known| known == t.as_str()))
-        .collect()
-}
-
-/// Whether every outcome of the scenario has a place in the shape of that revision.
-fn carries(scenario: &Scenario, revision: Revision) -> bool {
-    let encoding = Encoding::Json;
-    let others = render::Nonces::new();
-    let context = Context { nonce: "", revision, encoding, limit: 0, others: &others };
-    scenario
-        .answers
-        .values()
-        .filter(|answer| matches!(answer.form, Form::Outcome(_)))
-        .all(|answer| render::prepare(answer, &context).is_ok())
+    let shares = [Share::Answers, Share::Sinks, Share::Alone].map(|share| {
+        let cells: Vec<Cell> =
+            launch.cells.iter().filter(|cell| share_of(cell) == share).cloned().collect();
+        LaunchPlan { share, cells, ..launch.clone() }
+    });
+    shares.into_iter().filter(|launch| !launch.cells.is_empty()).collect()
 }
 
 impl Plan {
@@ -296,18 +249,27 @@ impl Plan {
             if let Some(launch) = self.launches.iter_mut().find(same) {
                 launch.cells.push(cell);
             } else {
-                let cells = vec![cell];
-                self.launches.push(LaunchPlan { variant, upstream, transport, cells });
+                let (share, watched, cells) = (Share::All, false, vec![cell]);
+                let launch = LaunchPlan { variant, upstream, transport, share, watched, cells };
+                self.launches.push(launch);
             }
         }
+        if profile.launches_at_once > 1 {
+            let split = |launch| split(launch, catalogue);
+            self.launches =
+                std::mem::take(&mut self.launches).into_iter().flat_map(split).collect();
+        }
         for launch in &mut self.launches {
-            launch.cells.sort_by_key(|cell| catalogue.scenarios[cell.scenario].wants_to_be_alone());
+            let of = |cell: &Cell| &catalogue.scenarios[cell.scenario];
+            launch.watched = launch.cells.iter().any(|cell| of(cell).looks_at_sinks());
+            launch.cells.sort_by_key(|cell| of(cell).wants_to_be_alone());
         }
         let rank = |variant: &Option<String>| {
             variant.as_ref().and_then(|name| profile.variants.get_index_of(name))
         };
         self.launches.sort_by_key(|launch| {
-            (rank(&launch.variant), launch.transport, std::cmp::Reverse(launch.upstream))
+            let upstream = std::cmp::Reverse(launch.upstream);
+            (rank(&launch.variant), launch.transport, upstream, launch.share)
         });
     }
 

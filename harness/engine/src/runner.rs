@@ -4,6 +4,7 @@
 //! launch in the order of the plan: those of the first unfinished launch as they happen, those of
 //! later ones once it is their turn.
 
+mod abreast;
 mod across;
 mod shift;
 
@@ -15,8 +16,9 @@ use birdstrike_judge::{Fidelity, Verdict};
 use birdstrike_scenario::catalogue::ShippedProfile;
 use birdstrike_scenario::profile::Matrix;
 use birdstrike_scenario::{Catalogue, Scenario, Selector};
-use futures_util::StreamExt;
+use tokio::sync::Semaphore;
 use tokio::sync::mpsc::{UnboundedSender, unbounded_channel};
+use tokio::task::JoinSet;
 
 use crate::cell;
 use crate::error::EngineError;
@@ -130,11 +132,24 @@ async fn launches(
     // A gateway that runs already knows one address of the canary: one launch can have it.
     let alone = options.ground.running.is_some();
     let at_once = if alone { 1 } else { options.profile.profile.launches_at_once.max(1) };
-    let given_up = AtomicBool::new(false);
+    let given_up = Arc::new(AtomicBool::new(false));
+    let permits = Arc::new(Semaphore::new(at_once));
+    // Tasks of their own, as one thread is not enough for the judging of several launches; a run
+    // that is dropped drops them.
+    let mut work = JoinSet::new();
     let (senders, receivers): (Vec<_>, Vec<_>) = plans.iter().map(|_| unbounded_channel()).unzip();
-    let shifts = plans.into_iter().zip(senders);
-    let shifts = shifts.map(|(plan, sender)| shift(options, plan, sender, &given_up));
-    let work = futures_util::stream::iter(shifts).buffered(at_once).collect::<Vec<_>>();
+    let begin = async {
+        for (at, (plan, sender)) in plans.into_iter().zip(senders).enumerate() {
+            // In the order of the plan. Nobody closes the semaphore.
+            let permit = permits.clone().acquire_owned().await;
+            let (options, given_up) = (options.clone(), given_up.clone());
+            work.spawn(async move {
+                let _permit = permit;
+                let (totals, ended) = shift(&options, plan, sender, &given_up).await;
+                (at, totals, ended)
+            });
+        }
+    };
     let pass_on = async {
         for mut receiver in receivers {
             while let Some(event) = receiver.recv().await {
@@ -143,9 +158,11 @@ async fn launches(
             }
         }
     };
-    let (done, ()) = futures_util::future::join(work, pass_on).await;
+    futures_util::future::join(begin, pass_on).await;
+    let mut done: Vec<_> = work.join_all().await;
+    done.sort_by_key(|(at, ..)| *at);
     let mut result = Ok(());
-    for (shift, ended) in done {
+    for (_, shift, ended) in done {
         totals.add(&shift);
         result = result.and(ended);
     }

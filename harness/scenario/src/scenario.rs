@@ -8,7 +8,7 @@ pub(crate) mod step;
 
 use serde::{Deserialize, Serialize};
 
-use crate::check::Check;
+use crate::check::{Check, Expect};
 use crate::mistake::Mistake;
 use crate::pairs::Origin;
 use crate::surface::Surface;
@@ -97,6 +97,11 @@ impl Scenario {
     /// Whether other cells would notice what it does: it runs while nothing else does, and last.
     pub fn wants_to_be_alone(&self) -> bool {
         self.harmful || self.steps.iter().any(Step::wants_to_be_alone)
+    }
+
+    /// Whether a check of it looks at what the gateway writes beside its answers.
+    pub fn looks_at_sinks(&self) -> bool {
+        self.checks.iter().any(|check| matches!(check.expect, Expect::Sink(_)))
     }
 
     /// A check's whole id.

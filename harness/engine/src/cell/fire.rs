@@ -162,7 +162,7 @@ pub async fn steps(
         }
     }
     fired.extend(beside::heard(&state).await);
-    beside::settle(hold.launch(), scenario, &mut fired).await;
+    beside::settle(hold.launch(), scenario, cell, &mut fired).await;
     let restored = side::restore(hold.launch(), &state);
     state.nonces().for_each(|nonce| hold.launch().canary.script().forget(nonce));
     done.and(restored).map(|()| fired)

@@ -146,6 +146,7 @@ pub(super) fn names(
         ("upstream_revision".to_owned(), json!(plan.upstream.as_str())),
         ("max_response_bytes".to_owned(), json!(limit.unwrap_or(crate::render::DEFAULT_LIMIT))),
         ("variant".to_owned(), json!(plan.variant.as_deref().unwrap_or_default())),
+        ("watched".to_owned(), json!(plan.watched)),
         ("vars".to_owned(), vars(plan, shipped).into()),
         ("secrets".to_owned(), secrets(shipped).into()),
     ]);

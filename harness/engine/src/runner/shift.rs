@@ -1,17 +1,17 @@
 //! One launch: start, direct column, cells, stop.
 
 use std::collections::HashSet;
-use std::sync::Arc;
 use std::time::Instant;
 
+use birdstrike_canary::Encoding;
 use birdstrike_judge::Verdict;
 use birdstrike_scenario::Scenario;
 use birdstrike_scenario::pairs::Origin;
 use birdstrike_scenario::scenario::Step;
-use futures_util::{Stream, StreamExt};
-use tokio::sync::Semaphore;
+use futures_util::{FutureExt, StreamExt};
 use tokio::sync::mpsc::UnboundedSender;
 
+use super::abreast::{abreast, one, scenario_of, side_by_side};
 use super::across::Across;
 use super::{Options, is_wanted};
 use crate::cell::{self, Hold, Outcome};
@@ -24,8 +24,6 @@ use crate::record::{CheckRecord, Gateway, Totals, Untested};
 
 /// Calls of the direct column that run side by side.
 const DIRECT_JOBS: usize = 8;
-/// How many times as many may have ended before the first of them has.
-const AHEAD: usize = 64;
 
 /// How a gateway is found after a cell that left it in doubt.
 #[derive(Debug, PartialEq, Eq)]
@@ -44,6 +42,11 @@ pub(super) struct Shift<'a> {
     sender: UnboundedSender<Event>,
     /// Scenarios of which a cell was judged.
     judged: HashSet<usize>,
+    /// What was fired without the gateway under this launch.
+    fired_direct: HashSet<(usize, Encoding)>,
+    /// Cells on which a check does not hold, and which were not fired without the gateway as they
+    /// are.
+    doubtful: Vec<Cell>,
     /// Rows of pairs on which a check does not hold, to be made small at the end of the launch.
     broken: Vec<Broken>,
     /// What was fired.
@@ -56,6 +59,8 @@ impl<'a> Shift<'a> {
             options,
             sender,
             judged: HashSet::new(),
+            fired_direct: HashSet::new(),
+            doubtful: Vec::new(),
             broken: Vec::new(),
             totals: Totals::default(),
         }
@@ -103,15 +108,21 @@ impl<'a> Shift<'a> {
     }
 
     /// The same calls without a gateway: every expectation about what came back must hold here, or
-    /// the fault is ours.
+    /// the fault is ours. Each scenario once, in the encoding of its first cell; what breaks in
+    /// another one is fired again in that, once it has broken.
     async fn direct_column(&mut self, launch: &Launch, plan: &LaunchPlan) {
         let mut seen = HashSet::new();
+        let fresh = plan.cells.iter().filter(|cell| seen.insert(cell.scenario));
+        let fresh = fresh.cloned().collect();
+        self.direct(launch, fresh).await;
+    }
+
+    /// Fires cells at the canary.
+    async fn direct(&mut self, launch: &Launch, cells: Vec<Cell>) {
         let scenarios = &self.options.catalogue.scenarios;
-        let fresh = plan.cells.iter().filter(|cell| seen.insert((cell.scenario, cell.encoding)));
-        let direct = fresh.map(|cell| Cell {
-            route: DIRECT.to_owned(),
-            revision: plan.upstream,
-            ..cell.clone()
+        let direct = cells.into_iter().map(|cell| {
+            let revision = launch.upstream;
+            Cell { route: DIRECT.to_owned(), revision, ..cell }
         });
         // What an upstream does by itself is done while nothing else runs.
         let alone = |scenario: &Scenario| scenario.steps.iter().any(Step::wants_to_be_alone);
@@ -120,8 +131,12 @@ impl<'a> Shift<'a> {
             !scenario.direct_broken && !alone(scenario)
         };
         let direct: Vec<Cell> = direct.filter(fired).collect();
-        let run = |cell| cell::run(Hold::Shared(launch), scenario_of(scenarios, cell), cell);
-        let runs = direct.iter().map(run);
+        self.fired_direct.extend(direct.iter().map(|cell| (cell.scenario, cell.encoding)));
+        let mut runs = Vec::new();
+        for cell in &direct {
+            let scenario = scenario_of(scenarios, cell);
+            runs.push(cell::run(Hold::Shared(launch), scenario, cell).boxed());
+        }
         let mut runs = abreast(runs, DIRECT_JOBS);
         while let Some(outcome) = runs.next().await {
             self.totals.direct_calls += outcome.calls;
@@ -144,15 +159,15 @@ impl<'a> Shift<'a> {
         while at < cells.len() {
             let harmful = |cell: &Cell| scenario_of(scenarios, cell).wants_to_be_alone();
             let rest = &cells[at..];
-            let side_by_side = rest.iter().take_while(|cell| !harmful(cell)).count();
+            let harmless = rest.iter().take_while(|cell| !harmful(cell)).count();
             // What ran beside the cell that ended a gateway looks as bad as that cell: a cell that
             // runs again runs alone.
-            let alone = side_by_side <= 1 || again == Some(at);
-            let (count, jobs) = if alone { (1, 1) } else { (side_by_side, jobs) };
+            let alone = harmless <= 1 || again == Some(at);
+            let (count, jobs) = if alone { (1, 1) } else { (harmless, jobs) };
             let mut runs = if alone {
-                one(launch, scenarios, rest[0]).boxed_local()
+                one(launch, scenarios, rest[0])
             } else {
-                side_by_side_runs(launch, scenarios, &rest[..count], jobs).boxed_local()
+                side_by_side(launch, scenarios, &rest[..count], jobs)
             };
             let mut unwell = None;
             while let Some((cell, outcome)) = runs.next().await {
@@ -253,6 +268,11 @@ impl<'a> Shift<'a> {
         self.totals.cells += 1;
         self.totals.calls += outcome.calls;
         self.totals.deadlines += outcome.deadlines;
+        let fails = |record: &CheckRecord| matches!(record.verdict, Verdict::Fail | Verdict::Warn);
+        if self.options.direct && outcome.records.iter().any(fails) {
+            let fresh = self.fired_direct.insert((cell.scenario, cell.encoding));
+            self.doubtful.extend(fresh.then(|| cell.clone()));
+        }
         for record in outcome.records {
             match &scenario.origin {
                 // Nobody reads the findings of a run without a direct column; and a gateway that
@@ -287,6 +307,8 @@ impl<'a> Shift<'a> {
         for record in across.judge(&self.options.catalogue.scenarios, launch) {
             self.checked(record);
         }
+        let doubtful = std::mem::take(&mut self.doubtful);
+        self.direct(launch, doubtful).await;
         let broken = std::mem::take(&mut self.broken);
         let Some(mut shrink) = Shrink::new(self.options, launch) else { return };
         for broken in broken {
@@ -345,49 +367,4 @@ impl<'a> Shift<'a> {
     fn scenario(&self, cell: &Cell) -> &Scenario {
         scenario_of(&self.options.catalogue.scenarios, cell)
     }
-}
-
-fn scenario_of<'a>(scenarios: &'a [Scenario], cell: &Cell) -> &'a Scenario {
-    &scenarios[cell.scenario]
-}
-
-/// One cell that has the launch for itself.
-fn one<'c>(
-    launch: &mut Launch,
-    scenarios: &[Scenario],
-    cell: &'c Cell,
-) -> impl Stream<Item = (&'c Cell, Outcome)> {
-    futures_util::stream::once(async move {
-        let scenario = scenario_of(scenarios, cell);
-        (cell, cell::run(Hold::Alone(launch), scenario, cell).await)
-    })
-}
-
-/// Cells that share the launch, as many at once as there are jobs.
-fn side_by_side_runs<'c>(
-    launch: &Launch,
-    scenarios: &[Scenario],
-    cells: &[&'c Cell],
-    jobs: usize,
-) -> impl Stream<Item = (&'c Cell, Outcome)> {
-    let runs = cells.iter().map(move |&cell| async move {
-        let scenario = scenario_of(scenarios, cell);
-        (cell, cell::run(Hold::Shared(launch), scenario, cell).await)
-    });
-    abreast(runs, jobs)
-}
-
-/// Futures that are begun in order, so many at work at a time, and end in order. One that takes long
-/// does not hold up those behind it: they wait with what they found.
-fn abreast<F: Future>(runs: impl Iterator<Item = F>, jobs: usize) -> impl Stream<Item = F::Output> {
-    let permits = Arc::new(Semaphore::new(jobs));
-    let runs = runs.map(move |run| {
-        let permits = Arc::clone(&permits);
-        async move {
-            // Nobody closes the semaphore.
-            let _permit = permits.acquire_owned().await;
-            run.await
-        }
-    });
-    futures_util::stream::iter(runs).buffered(jobs.saturating_mul(AHEAD))
 }

@@ -17,6 +17,8 @@ use crate::surfaces::record::Record;
 
 /// How long a collector may take to be connected to, and to take one record.
 const PATIENCE: Duration = Duration::from_secs(2);
+/// Records that are written to a file in one go, at most.
+const AT_ONCE: usize = 256;
 /// Pauses between attempts to connect: the first, and the longest.
 const PAUSES: [Duration; 2] = [Duration::from_millis(50), Duration::from_secs(2)];
 
@@ -63,17 +65,25 @@ impl Audit {
     }
 }
 
-/// In a thread of its own for each write, as a file can be slow, or a pipe that nobody reads.
+/// In a thread of its own for each write, as a file can be slow, or a pipe that nobody reads. What
+/// came meanwhile is written in one go.
 async fn to_file(file: std::fs::File, mut records: Receiver<String>, losses: Arc<Losses>) {
     let file = Arc::new(file);
-    while let Some(mut record) = records.recv().await {
-        record.push('\n');
+    let mut waiting = Vec::new();
+    loop {
+        let count = records.recv_many(&mut waiting, AT_ONCE).await;
+        if count == 0 {
+            return;
+        }
+        let mut lines = waiting.join("\n");
+        lines.push('\n');
+        waiting.clear();
         let file = file.clone();
-        let write = move || (&*file).write_all(record.as_bytes());
+        let write = move || (&*file).write_all(lines.as_bytes());
         match tokio::task::spawn_blocking(write).await {
             Ok(Ok(())) => {}
-            Ok(Err(error)) => losses.add(1, &error.to_string()),
-            Err(error) => losses.add(1, &error.to_string()),
+            Ok(Err(error)) => losses.add(count as u64, &error.to_string()),
+            Err(error) => losses.add(count as u64, &error.to_string()),
         }
     }
 }

@@ -10,8 +10,10 @@ use birdstrike_wire::{Envelope, json};
 
 use super::shot::{Shot, State, fired};
 use super::{Fired, Upstream};
+use crate::cell::concerns;
 use crate::client::Answer;
 use crate::launch::Launch;
+use crate::plan::Cell;
 
 /// How long something is waited for that a gateway does on its own.
 const WAIT: Duration = Duration::from_secs(1);
@@ -70,11 +72,11 @@ pub(super) async fn listened(launch: &Launch, step: &CanaryStep) {
 }
 
 /// Marks the calls that the scenario itself cancels, and waits until the upstream has heard of it.
-pub(super) async fn settle(launch: &Launch, scenario: &Scenario, fired: &mut [Fired]) {
+pub(super) async fn settle(launch: &Launch, scenario: &Scenario, cell: &Cell, fired: &mut [Fired]) {
     for one in fired.iter_mut() {
         one.exempt |= scenario.all_steps().any(|step| cancels(step, &one.name));
     }
-    for check in &scenario.checks {
+    for check in scenario.checks.iter().filter(|check| concerns(check, cell)) {
         let Expect::Cancelled { times: 1.. } = check.expect else { continue };
         let meant = fired.iter_mut().find(|one| check.of.as_ref().is_none_or(|of| *of == one.name));
         let Some(one) = meant else { continue };

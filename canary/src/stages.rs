@@ -30,6 +30,9 @@ pub(crate) enum Wait {
     Forever,
 }
 
+/// How long the client's answers to questions are waited for before the call is answered without.
+const PATIENCE: Duration = Duration::from_secs(3);
+
 impl Wait {
     fn pause(pause: Duration) -> Self {
         if pause.is_zero() { Self::Not } else { Self::For(pause) }
@@ -40,7 +43,10 @@ impl Wait {
         match self {
             Self::Not => {}
             Self::For(pause) => tokio::time::sleep(pause).await,
-            Self::Replies(ids) => journal.replied(&ids).await,
+            // Answers that do not come are the harness's to find, not the caller's to wait for.
+            Self::Replies(ids) => {
+                let _ = tokio::time::timeout(PATIENCE, journal.replied(&ids)).await;
+            }
             Self::Forever => std::future::pending().await,
         }
     }

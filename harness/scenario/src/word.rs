@@ -12,7 +12,7 @@ pub(crate) const REVISIONS: [&str; 3] = ["2025-06-18", "2025-11-25", "2026-07-28
 
 /// Features that a launch may have and a scenario may need: switches of a configuration that no
 /// gateway has all on at once, and abilities that not every gateway has.
-pub(crate) const FEATURES: [&str; 18] = [
+pub(crate) const FEATURES: [&str; 19] = [
     // A batch may hold about 4 KB of results.
     "small-budget",
     // A mutator that cuts texts of over 64 characters is on.
@@ -46,6 +46,8 @@ pub(crate) const FEATURES: [&str; 18] = [
     "names-alike",
     // The gateway holds `-known-secret` as a secret of its own.
     "known-secret",
+    // Tasks of 2025-11-25: a call with `task` among its params.
+    "nested-tasks",
 ];
 
 /// Observations that the engine can measure.

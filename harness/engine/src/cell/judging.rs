@@ -97,6 +97,9 @@ impl<'a> Context<'a> {
                     | Expect::SameAs { .. }
                     | Expect::Unlike { .. }
             );
+            if fired.exempt {
+                return Err("the client gave up before the call reached the upstream".to_owned());
+            }
             if !own_conduct {
                 let words = &fired.answer.words;
                 let message = format!("refused without a call to the upstream: {words}");

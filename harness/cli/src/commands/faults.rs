@@ -1,6 +1,8 @@
 //! `birdstrike faults`: proof that the checks can fail.
 
+use std::collections::BTreeMap;
 use std::fmt::Write;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
@@ -16,6 +18,7 @@ use birdstrike_scenario::fault::FaultPromise;
 use birdstrike_scenario::profile::Matrix;
 use clap::Args;
 use futures_util::StreamExt;
+use serde_json::json;
 
 use super::Done;
 use crate::{catalogue, output};
@@ -28,11 +31,17 @@ pub(crate) struct Faults {
     /// List the faults and what each must trip, and run nothing
     #[arg(long)]
     list: bool,
+    /// Add scenarios and promises from a folder; one with a shipped id takes its place
+    #[arg(long, value_name = "DIR")]
+    scenarios: Option<PathBuf>,
+    /// Write which checks each fault tripped, as JSON
+    #[arg(long, value_name = "FILE")]
+    matrix: Option<PathBuf>,
 }
 
 impl Faults {
     pub(crate) async fn run(self) -> Done {
-        let loaded = catalogue::load(None)?;
+        let loaded = catalogue::load(self.scenarios.as_deref())?;
         let pairs = pairs(&loaded.catalogue)?;
         let wanted =
             |promise: &FaultPromise| self.names.is_empty() || self.names.contains(&promise.name);
@@ -50,7 +59,7 @@ impl Faults {
             pairs.into_iter().partition(|(_, promise)| promise.blind.is_some());
         output::print(&unseen(&blind));
         let options = options(&loaded)?;
-        prove(&options, &pairs, self.names.is_empty()).await
+        prove(&options, &pairs, self.names.is_empty(), self.matrix.as_deref()).await
     }
 }
 
@@ -141,7 +150,12 @@ fn unseen(blind: &[Pair<'_>]) -> String {
     reasons.into_iter().map(line).collect()
 }
 
-async fn prove(options: &Options, pairs: &[Pair<'_>], all: bool) -> Done {
+async fn prove(
+    options: &Options,
+    pairs: &[Pair<'_>],
+    all: bool,
+    matrix: Option<&Path>,
+) -> Done {
     let started = Instant::now();
     let clean = faults::standing(options, None).await?;
     if let Some(id) = clean.broken().next() {
@@ -155,6 +169,9 @@ async fn prove(options: &Options, pairs: &[Pair<'_>], all: bool) -> Done {
         let (one, told) = one?;
         output::print(&told);
         caught.push(one);
+    }
+    if let Some(path) = matrix {
+        write_matrix(path, &clean, &caught)?;
     }
     let escaped = caught.iter().filter(|one| !one.as_promised()).count();
     let mut out = String::new();
@@ -209,6 +226,25 @@ fn line(one: &Caught, all: usize) -> String {
         let _ = writeln!(out, "        tripped {id}, which it does not name");
     }
     out
+}
+
+/// Writes the checks that were judged and those that each fault tripped.
+fn write_matrix(path: &Path, clean: &Standing, caught: &[Caught]) -> Result<(), EngineError> {
+    let faults: BTreeMap<&str, _> = caught
+        .iter()
+        .map(|one| {
+            let broad = one.is_broad(clean.len());
+            let told = json!({
+                "caught": one.as_promised(), "broad": broad, "tripped": one.tripped,
+                "missed": one.missed, "outside": one.outside,
+            });
+            (one.name.as_str(), told)
+        })
+        .collect();
+    let (declared, checks): (Vec<_>, Vec<_>) = clean.ids().partition(|id| clean.is_declared(id));
+    let whole = json!({"checks": checks, "declared": declared, "faults": faults});
+    std::fs::write(path, format!("{whole:#}\n"))
+        .map_err(|error| EngineError::io(&path.display().to_string(), &error))
 }
 
 /// Checks that no fault tripped have not been shown to be able to fail. What a broad fault trips does

@@ -150,12 +150,7 @@ fn unseen(blind: &[Pair<'_>]) -> String {
     reasons.into_iter().map(line).collect()
 }
 
-async fn prove(
-    options: &Options,
-    pairs: &[Pair<'_>],
-    all: bool,
-    matrix: Option<&Path>,
-) -> Done {
+async fn prove(options: &Options, pairs: &[Pair<'_>], all: bool, matrix: Option<&Path>) -> Done {
     let started = Instant::now();
     let clean = faults::standing(options, None).await?;
     if let Some(id) = clean.broken().next() {
@@ -165,55 +160,66 @@ async fn prove(
     let runs = pairs.iter().map(|(_, promise)| prove_one(options, promise, &clean));
     let mut runs = futures_util::stream::iter(runs).buffered(AT_ONCE);
     let mut caught = Vec::new();
-    while let Some(one) = runs.next().await {
-        let (one, told) = one?;
+    while let Some((one, told)) = runs.next().await {
         output::print(&told);
-        caught.push(one);
+        caught.extend(one);
     }
     if let Some(path) = matrix {
         write_matrix(path, &clean, &caught)?;
     }
-    let escaped = caught.iter().filter(|one| !one.as_promised()).count();
+    let held = caught.iter().filter(|one| one.as_promised()).count();
     let mut out = String::new();
-    if all {
-        never_tripped(&mut out, &clean, &caught);
-    }
+    let unproven = if all { never_tripped(&mut out, &clean, &caught) } else { 0 };
     let seconds = started.elapsed().as_secs_f64();
     let _ = writeln!(
         out,
-        "{} of {} faults caught as promised, {} checks, {seconds:.1} s",
-        caught.len() - escaped,
-        caught.len(),
+        "{held} of {} faults caught as promised, {} checks, {seconds:.1} s",
+        pairs.len(),
         clean.len()
     );
     output::print(&out);
-    Ok(u8::from(escaped > 0))
+    Ok(u8::from(held < pairs.len() || unproven > 0))
 }
 
 /// Faults that run at the same time: while one waits for a deadline another has the machine.
 const AT_ONCE: usize = 3;
 
-/// One fault, and what is told of it.
+/// One fault, and what is told of it; nothing but that if its gateway could not be driven at all.
 async fn prove_one(
     options: &Options,
     promise: &FaultPromise,
     clean: &Standing,
-) -> Result<(Caught, String), EngineError> {
-    let one = faults::run(options, promise, clean).await?;
-    if one.as_promised() {
-        let told = line(&one, clean.len());
-        return Ok((one, told));
+) -> (Option<Caught>, String) {
+    let (one, first) = attempt(options, promise, clean).await;
+    if one.as_ref().is_some_and(Caught::as_promised) {
+        return (one, first);
     }
     // What some faults do depends on which of two calls comes first: one more chance, told.
-    let first = line(&one, clean.len());
-    let one = faults::run(options, promise, clean).await?;
-    let told = format!("{first}again   {}\n{}", promise.name, line(&one, clean.len()));
-    Ok((one, told))
+    let (one, second) = attempt(options, promise, clean).await;
+    (one, format!("{first}again   {}\n{second}", promise.name))
 }
 
-fn line(one: &Caught, all: usize) -> String {
+async fn attempt(
+    options: &Options,
+    promise: &FaultPromise,
+    clean: &Standing,
+) -> (Option<Caught>, String) {
+    match faults::run(options, promise, clean).await {
+        Ok(one) => {
+            let told = line(&one, clean);
+            (Some(one), told)
+        }
+        Err(error) => {
+            let why = error.to_string();
+            let why = why.lines().next().unwrap_or_default();
+            (None, format!("BROKEN  {:<44} {why}\n", promise.name))
+        }
+    }
+}
+
+fn line(one: &Caught, clean: &Standing) -> String {
     let mut out = String::new();
-    let word = match (one.as_promised(), one.is_broad(all)) {
+    let word = match (one.as_promised(), one.is_broad(clean)) {
         (true, false) => "caught ",
         (true, true) => "broad  ",
         (false, _) => "ESCAPED",
@@ -233,7 +239,7 @@ fn write_matrix(path: &Path, clean: &Standing, caught: &[Caught]) -> Result<(), 
     let faults: BTreeMap<&str, _> = caught
         .iter()
         .map(|one| {
-            let broad = one.is_broad(clean.len());
+            let broad = one.is_broad(clean);
             let told = json!({
                 "caught": one.as_promised(), "broad": broad, "tripped": one.tripped,
                 "missed": one.missed, "outside": one.outside,
@@ -248,9 +254,9 @@ fn write_matrix(path: &Path, clean: &Standing, caught: &[Caught]) -> Result<(), 
 }
 
 /// Checks that no fault tripped have not been shown to be able to fail. What a broad fault trips does
-/// not count; what the profile declares cannot trip.
-fn never_tripped(out: &mut String, clean: &Standing, caught: &[Caught]) {
-    let counts: Vec<&Caught> = caught.iter().filter(|one| !one.is_broad(clean.len())).collect();
+/// not count; what the profile declares cannot trip. Says how many there are.
+fn never_tripped(out: &mut String, clean: &Standing, caught: &[Caught]) -> usize {
+    let counts: Vec<&Caught> = caught.iter().filter(|one| !one.is_broad(clean)).collect();
     let trips = |id: &str| counts.iter().any(|one| one.tripped.contains(id));
     let never: Vec<&str> = clean.ids().filter(|id| !clean.is_declared(id) && !trips(id)).collect();
     if !never.is_empty() {
@@ -259,4 +265,5 @@ fn never_tripped(out: &mut String, clean: &Standing, caught: &[Caught]) {
             let _ = writeln!(out, "  {id}");
         }
     }
+    never.len()
 }

@@ -10,6 +10,8 @@
 //! With a fault every scenario runs in the core matrix; what was to trip and did not is run again in
 //! the full one, as some mistakes show at one pair of revisions only.
 
+pub mod alike;
+
 use std::collections::{BTreeMap, BTreeSet};
 
 use birdstrike_judge::{Fidelity, Verdict};

@@ -1,12 +1,12 @@
 //! `birdstrike faults`: proof that the checks can fail.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::fmt::Write;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use birdstrike_engine::faults::{self, Caught, Standing};
+use birdstrike_engine::faults::{self, Caught, Standing, alike};
 use birdstrike_engine::launch::Ground;
 use birdstrike_engine::plan::Selection;
 use birdstrike_engine::record::Gateway;
@@ -164,12 +164,13 @@ async fn prove(options: &Options, pairs: &[Pair<'_>], all: bool, matrix: Option<
         output::print(&told);
         caught.extend(one);
     }
-    if let Some(path) = matrix {
-        write_matrix(path, &clean, &caught)?;
-    }
     let held = caught.iter().filter(|one| one.as_promised()).count();
     let mut out = String::new();
-    let unproven = if all { never_tripped(&mut out, &clean, &caught) } else { 0 };
+    let proof = if all { proof(&options.catalogue, &clean, &caught) } else { Proof::default() };
+    tell_proof(&mut out, &proof);
+    if let Some(path) = matrix {
+        write_matrix(path, &clean, &caught, &proof)?;
+    }
     let seconds = started.elapsed().as_secs_f64();
     let _ = writeln!(
         out,
@@ -178,7 +179,7 @@ async fn prove(options: &Options, pairs: &[Pair<'_>], all: bool, matrix: Option<
         clean.len()
     );
     output::print(&out);
-    Ok(u8::from(held < pairs.len() || unproven > 0))
+    Ok(u8::from(held < pairs.len() || !proof.never.is_empty()))
 }
 
 /// Faults that run at the same time: while one waits for a deadline another has the machine.
@@ -234,8 +235,13 @@ fn line(one: &Caught, clean: &Standing) -> String {
     out
 }
 
-/// Writes the checks that were judged and those that each fault tripped.
-fn write_matrix(path: &Path, clean: &Standing, caught: &[Caught]) -> Result<(), EngineError> {
+/// Writes the checks that were judged, those that each fault tripped, and how the rest is proven.
+fn write_matrix(
+    path: &Path,
+    clean: &Standing,
+    caught: &[Caught],
+    proof: &Proof<'_>,
+) -> Result<(), EngineError> {
     let faults: BTreeMap<&str, _> = caught
         .iter()
         .map(|one| {
@@ -248,22 +254,57 @@ fn write_matrix(path: &Path, clean: &Standing, caught: &[Caught]) -> Result<(), 
         })
         .collect();
     let (declared, checks): (Vec<_>, Vec<_>) = clean.ids().partition(|id| clean.is_declared(id));
-    let whole = json!({"checks": checks, "declared": declared, "faults": faults});
+    let whole = json!({
+        "checks": checks, "declared": declared, "faults": faults,
+        "alike": proof.alike, "never": proof.never,
+    });
     std::fs::write(path, format!("{whole:#}\n"))
         .map_err(|error| EngineError::io(&path.display().to_string(), &error))
 }
 
-/// Checks that no fault tripped have not been shown to be able to fail. What a broad fault trips does
-/// not count; what the profile declares cannot trip. Says how many there are.
-fn never_tripped(out: &mut String, clean: &Standing, caught: &[Caught]) -> usize {
-    let counts: Vec<&Caught> = caught.iter().filter(|one| !one.is_broad(clean)).collect();
-    let trips = |id: &str| counts.iter().any(|one| one.tripped.contains(id));
-    let never: Vec<&str> = clean.ids().filter(|id| !clean.is_declared(id) && !trips(id)).collect();
-    if !never.is_empty() {
-        let _ = writeln!(out, "{} checks are tripped by no fault:", never.len());
-        for id in &never {
+/// Which checks were seen to fail, and how.
+#[derive(Default)]
+struct Proof<'a> {
+    /// Tripped by no fault, though one that is alike was: the two ids.
+    alike: BTreeMap<&'a str, &'a str>,
+    /// Tripped by none, and none like it either.
+    never: Vec<&'a str>,
+}
+
+/// What a broad fault trips does not count; what the profile declares cannot trip.
+fn proof<'a>(catalogue: &Catalogue, clean: &'a Standing, caught: &'a [Caught]) -> Proof<'a> {
+    let counts = caught.iter().filter(|one| !one.is_broad(clean));
+    let tripped: BTreeSet<&str> =
+        counts.flat_map(|one| one.tripped.iter().map(String::as_str)).collect();
+    let likenesses = alike::likenesses(catalogue);
+    let mut seen: HashMap<&str, &str> = HashMap::new();
+    for id in &tripped {
+        if let Some(likeness) = likenesses.get(*id) {
+            seen.entry(likeness.as_str()).or_insert(*id);
+        }
+    }
+    let mut proof = Proof::default();
+    for id in clean.ids().filter(|id| !clean.is_declared(id) && !tripped.contains(id)) {
+        match likenesses.get(id).and_then(|likeness| seen.get(likeness.as_str())) {
+            Some(other) => {
+                proof.alike.insert(id, other);
+            }
+            None => proof.never.push(id),
+        }
+    }
+    proof
+}
+
+fn tell_proof(out: &mut String, proof: &Proof<'_>) {
+    if !proof.alike.is_empty() {
+        let count = proof.alike.len();
+        let _ =
+            writeln!(out, "{count} checks are proven by one that is alike (`--matrix` has which)");
+    }
+    if !proof.never.is_empty() {
+        let _ = writeln!(out, "{} checks are tripped by no fault:", proof.never.len());
+        for id in &proof.never {
             let _ = writeln!(out, "  {id}");
         }
     }
-    never.len()
 }

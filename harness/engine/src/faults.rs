@@ -10,6 +10,8 @@
 //! With a fault every scenario runs in the core matrix; what was to trip and did not is run again in
 //! the full one, as some mistakes show at one pair of revisions only.
 
+pub mod alike;
+
 use std::collections::{BTreeMap, BTreeSet};
 
 use birdstrike_judge::{Fidelity, Verdict};
@@ -22,6 +24,9 @@ use crate::error::EngineError;
 use crate::event::Event;
 use crate::record::CheckRecord;
 use crate::runner::{self, Options};
+
+/// The check that every scenario has without naming it.
+const VALID: &str = "valid";
 
 /// What one fault did.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -43,8 +48,15 @@ impl Caught {
     }
 
     /// Whether it breaks so much that it proves nothing of any one check: over a tenth of all.
-    pub fn is_broad(&self, all: usize) -> bool {
-        self.tripped.len() * 10 > all
+    ///
+    /// [`VALID`] is left out of both counts. It stands in every scenario, so that one mistake in the
+    /// envelope trips all of them at once, and yet each has seen it in answers of its own.
+    pub fn is_broad(&self, clean: &Standing) -> bool {
+        let counted = |ids: &mut dyn Iterator<Item = &str>| {
+            ids.filter(|id| id.rsplit('/').next() != Some(VALID)).count()
+        };
+        let tripped = counted(&mut self.tripped.iter().map(String::as_str));
+        tripped * 10 > counted(&mut clean.ids())
     }
 }
 
@@ -201,6 +213,25 @@ mod tests {
         let some = standing(&[("a", here, false), ("b", here, true), ("c", there, false)]);
         let caught = compare(&promise, &clean, &some);
         assert_eq!((caught.missed, caught.outside), (vec!["b".to_owned()], vec!["c".to_owned()]));
+    }
+
+    #[test]
+    fn a_fault_is_broad_by_what_it_trips_beside_the_check_that_all_have() {
+        let here = Surface::IsError;
+        let names: Vec<String> = (0..20)
+            .flat_map(|n| [format!("is-error/s{n}/valid"), format!("is-error/s{n}/a")])
+            .collect();
+        let checks: Vec<_> = names.iter().map(|name| (name.as_str(), here, true)).collect();
+        let clean = standing(&checks);
+        let caught = |ends: &str, at_most: usize| Caught {
+            name: "f".into(),
+            tripped: names.iter().filter(|n| n.ends_with(ends)).take(at_most).cloned().collect(),
+            missed: Vec::new(),
+            outside: Vec::new(),
+        };
+        assert!(!caught("/valid", 20).is_broad(&clean));
+        assert!(!caught("/a", 2).is_broad(&clean));
+        assert!(caught("/a", 3).is_broad(&clean));
     }
 
     #[test]

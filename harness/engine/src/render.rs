@@ -95,7 +95,9 @@ pub fn prepare(spec: &AnswerSpec, context: &Context<'_>) -> Result<Prepared, Str
         Form::Raw(raw) => raw_answer(raw, context.filler()),
         Form::Oversized(oversized) => {
             let total = bytes(oversized.size, context.limit);
-            let (head, tail) = (marker(context.nonce, "head"), marker(context.nonce, "tail"));
+            let wide = if oversized.wide { "é".repeat(64) } else { String::new() };
+            let (head, tail) =
+                (marker(context.nonce, "head") + &wide, marker(context.nonce, "tail"));
             let made = plan::Oversized::text(total, context.revision, &head, &tail);
             if oversized.twice { doubled(&made)? } else { plan::Answer::Oversized(made) }
         }

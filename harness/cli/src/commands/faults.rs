@@ -1,10 +1,12 @@
 //! `birdstrike faults`: proof that the checks can fail.
 
+use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::fmt::Write;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use birdstrike_engine::faults::{self, Caught, Standing};
+use birdstrike_engine::faults::{self, Caught, Standing, alike};
 use birdstrike_engine::launch::Ground;
 use birdstrike_engine::plan::Selection;
 use birdstrike_engine::record::Gateway;
@@ -16,6 +18,7 @@ use birdstrike_scenario::fault::FaultPromise;
 use birdstrike_scenario::profile::Matrix;
 use clap::Args;
 use futures_util::StreamExt;
+use serde_json::json;
 
 use super::Done;
 use crate::{catalogue, output};
@@ -28,11 +31,17 @@ pub(crate) struct Faults {
     /// List the faults and what each must trip, and run nothing
     #[arg(long)]
     list: bool,
+    /// Add scenarios and promises from a folder; one with a shipped id takes its place
+    #[arg(long, value_name = "DIR")]
+    scenarios: Option<PathBuf>,
+    /// Write which checks each fault tripped, as JSON
+    #[arg(long, value_name = "FILE")]
+    matrix: Option<PathBuf>,
 }
 
 impl Faults {
     pub(crate) async fn run(self) -> Done {
-        let loaded = catalogue::load(None)?;
+        let loaded = catalogue::load(self.scenarios.as_deref())?;
         let pairs = pairs(&loaded.catalogue)?;
         let wanted =
             |promise: &FaultPromise| self.names.is_empty() || self.names.contains(&promise.name);
@@ -50,7 +59,7 @@ impl Faults {
             pairs.into_iter().partition(|(_, promise)| promise.blind.is_some());
         output::print(&unseen(&blind));
         let options = options(&loaded)?;
-        prove(&options, &pairs, self.names.is_empty()).await
+        prove(&options, &pairs, self.names.is_empty(), self.matrix.as_deref()).await
     }
 }
 
@@ -141,7 +150,7 @@ fn unseen(blind: &[Pair<'_>]) -> String {
     reasons.into_iter().map(line).collect()
 }
 
-async fn prove(options: &Options, pairs: &[Pair<'_>], all: bool) -> Done {
+async fn prove(options: &Options, pairs: &[Pair<'_>], all: bool, matrix: Option<&Path>) -> Done {
     let started = Instant::now();
     let clean = faults::standing(options, None).await?;
     if let Some(id) = clean.broken().next() {
@@ -151,52 +160,67 @@ async fn prove(options: &Options, pairs: &[Pair<'_>], all: bool) -> Done {
     let runs = pairs.iter().map(|(_, promise)| prove_one(options, promise, &clean));
     let mut runs = futures_util::stream::iter(runs).buffered(AT_ONCE);
     let mut caught = Vec::new();
-    while let Some(one) = runs.next().await {
-        let (one, told) = one?;
+    while let Some((one, told)) = runs.next().await {
         output::print(&told);
-        caught.push(one);
+        caught.extend(one);
     }
-    let escaped = caught.iter().filter(|one| !one.as_promised()).count();
+    let held = caught.iter().filter(|one| one.as_promised()).count();
     let mut out = String::new();
-    if all {
-        never_tripped(&mut out, &clean, &caught);
+    let proof = if all { proof(&options.catalogue, &clean, &caught) } else { Proof::default() };
+    tell_proof(&mut out, &proof);
+    if let Some(path) = matrix {
+        write_matrix(path, &clean, &caught, &proof)?;
     }
     let seconds = started.elapsed().as_secs_f64();
     let _ = writeln!(
         out,
-        "{} of {} faults caught as promised, {} checks, {seconds:.1} s",
-        caught.len() - escaped,
-        caught.len(),
+        "{held} of {} faults caught as promised, {} checks, {seconds:.1} s",
+        pairs.len(),
         clean.len()
     );
     output::print(&out);
-    Ok(u8::from(escaped > 0))
+    Ok(u8::from(held < pairs.len() || !proof.never.is_empty()))
 }
 
 /// Faults that run at the same time: while one waits for a deadline another has the machine.
 const AT_ONCE: usize = 3;
 
-/// One fault, and what is told of it.
+/// One fault, and what is told of it; nothing but that if its gateway could not be driven at all.
 async fn prove_one(
     options: &Options,
     promise: &FaultPromise,
     clean: &Standing,
-) -> Result<(Caught, String), EngineError> {
-    let one = faults::run(options, promise, clean).await?;
-    if one.as_promised() {
-        let told = line(&one, clean.len());
-        return Ok((one, told));
+) -> (Option<Caught>, String) {
+    let (one, first) = attempt(options, promise, clean).await;
+    if one.as_ref().is_some_and(Caught::as_promised) {
+        return (one, first);
     }
     // What some faults do depends on which of two calls comes first: one more chance, told.
-    let first = line(&one, clean.len());
-    let one = faults::run(options, promise, clean).await?;
-    let told = format!("{first}again   {}\n{}", promise.name, line(&one, clean.len()));
-    Ok((one, told))
+    let (one, second) = attempt(options, promise, clean).await;
+    (one, format!("{first}again   {}\n{second}", promise.name))
 }
 
-fn line(one: &Caught, all: usize) -> String {
+async fn attempt(
+    options: &Options,
+    promise: &FaultPromise,
+    clean: &Standing,
+) -> (Option<Caught>, String) {
+    match faults::run(options, promise, clean).await {
+        Ok(one) => {
+            let told = line(&one, clean);
+            (Some(one), told)
+        }
+        Err(error) => {
+            let why = error.to_string();
+            let why = why.lines().next().unwrap_or_default();
+            (None, format!("BROKEN  {:<44} {why}\n", promise.name))
+        }
+    }
+}
+
+fn line(one: &Caught, clean: &Standing) -> String {
     let mut out = String::new();
-    let word = match (one.as_promised(), one.is_broad(all)) {
+    let word = match (one.as_promised(), one.is_broad(clean)) {
         (true, false) => "caught ",
         (true, true) => "broad  ",
         (false, _) => "ESCAPED",
@@ -211,15 +235,75 @@ fn line(one: &Caught, all: usize) -> String {
     out
 }
 
-/// Checks that no fault tripped have not been shown to be able to fail. What a broad fault trips does
-/// not count; what the profile declares cannot trip.
-fn never_tripped(out: &mut String, clean: &Standing, caught: &[Caught]) {
-    let counts: Vec<&Caught> = caught.iter().filter(|one| !one.is_broad(clean.len())).collect();
-    let trips = |id: &str| counts.iter().any(|one| one.tripped.contains(id));
-    let never: Vec<&str> = clean.ids().filter(|id| !clean.is_declared(id) && !trips(id)).collect();
-    if !never.is_empty() {
-        let _ = writeln!(out, "{} checks are tripped by no fault:", never.len());
-        for id in &never {
+/// Writes the checks that were judged, those that each fault tripped, and how the rest is proven.
+fn write_matrix(
+    path: &Path,
+    clean: &Standing,
+    caught: &[Caught],
+    proof: &Proof<'_>,
+) -> Result<(), EngineError> {
+    let faults: BTreeMap<&str, _> = caught
+        .iter()
+        .map(|one| {
+            let broad = one.is_broad(clean);
+            let told = json!({
+                "caught": one.as_promised(), "broad": broad, "tripped": one.tripped,
+                "missed": one.missed, "outside": one.outside,
+            });
+            (one.name.as_str(), told)
+        })
+        .collect();
+    let (declared, checks): (Vec<_>, Vec<_>) = clean.ids().partition(|id| clean.is_declared(id));
+    let whole = json!({
+        "checks": checks, "declared": declared, "faults": faults,
+        "alike": proof.alike, "never": proof.never,
+    });
+    std::fs::write(path, format!("{whole:#}\n"))
+        .map_err(|error| EngineError::io(&path.display().to_string(), &error))
+}
+
+/// Which checks were seen to fail, and how.
+#[derive(Default)]
+struct Proof<'a> {
+    /// Tripped by no fault, though one that is alike was: the two ids.
+    alike: BTreeMap<&'a str, &'a str>,
+    /// Tripped by none, and none like it either.
+    never: Vec<&'a str>,
+}
+
+/// What a broad fault trips does not count; what the profile declares cannot trip.
+fn proof<'a>(catalogue: &Catalogue, clean: &'a Standing, caught: &'a [Caught]) -> Proof<'a> {
+    let counts = caught.iter().filter(|one| !one.is_broad(clean));
+    let tripped: BTreeSet<&str> =
+        counts.flat_map(|one| one.tripped.iter().map(String::as_str)).collect();
+    let likenesses = alike::likenesses(catalogue);
+    let mut seen: HashMap<&str, &str> = HashMap::new();
+    for id in &tripped {
+        if let Some(likeness) = likenesses.get(*id) {
+            seen.entry(likeness.as_str()).or_insert(*id);
+        }
+    }
+    let mut proof = Proof::default();
+    for id in clean.ids().filter(|id| !clean.is_declared(id) && !tripped.contains(id)) {
+        match likenesses.get(id).and_then(|likeness| seen.get(likeness.as_str())) {
+            Some(other) => {
+                proof.alike.insert(id, other);
+            }
+            None => proof.never.push(id),
+        }
+    }
+    proof
+}
+
+fn tell_proof(out: &mut String, proof: &Proof<'_>) {
+    if !proof.alike.is_empty() {
+        let count = proof.alike.len();
+        let _ =
+            writeln!(out, "{count} checks are proven by one that is alike (`--matrix` has which)");
+    }
+    if !proof.never.is_empty() {
+        let _ = writeln!(out, "{} checks are tripped by no fault:", proof.never.len());
+        for id in &proof.never {
             let _ = writeln!(out, "  {id}");
         }
     }

@@ -193,14 +193,6 @@ pub(super) const FAULTS: &[Fault] = &[
         },
     },
     Fault {
-        name: "size-in-characters",
-        surface: SURFACE,
-        mistake: "The size that the sinks are told counts the characters of the printed answer.",
-        apply: |steps| {
-            steps.answer_reading.size = |message| String::from_utf8_lossy(message).chars().count();
-        },
-    },
-    Fault {
         name: "code-lost-in-sinks",
         surface: SURFACE,
         mistake: "The code of a JSON-RPC error reaches the client and no sink.",

@@ -28,17 +28,6 @@ pub(super) const FAULTS: &[Fault] = &[
         apply: |steps| steps.batch_packing.arrange = |done| done,
     },
     Fault {
-        name: "entry-index-by-place-of-end",
-        surface: SURFACE,
-        mistake: "Entries are numbered in the order in which the calls ended.",
-        apply: |steps| {
-            steps.batch_packing.arrange = |mut done| {
-                (0..).zip(&mut done).for_each(|(index, done)| done.index = index);
-                done
-            };
-        },
-    },
-    Fault {
         name: "failed-entries-dropped",
         surface: SURFACE,
         mistake: "A call that failed has no entry.",
@@ -136,35 +125,12 @@ pub(super) const FAULTS: &[Fault] = &[
         },
     },
     Fault {
-        name: "error-type-generic",
-        surface: SURFACE,
-        mistake: "Each failure has the same error_type, whatever its cause.",
-        apply: |steps| {
-            steps.batch_packing.failure = |ended| {
-                let tells = format!("{{{}}}", right::failure(ended));
-                let tells = edit(tells, |tells| json::set(tells, "error_type", "\"error\"").ok());
-                tells[1..tells.len() - 1].to_owned()
-            };
-        },
-    },
-    Fault {
         name: "entry-index-from-one",
         surface: SURFACE,
         mistake: "Entries are numbered from 1.",
         apply: |steps| {
             steps.batch_packing.entry = |done, success, tells| {
                 let done = Done { index: done.index + 1, ..done.clone() };
-                right::entry(&done, success, tells)
-            };
-        },
-    },
-    Fault {
-        name: "call-id-of-the-batch",
-        surface: SURFACE,
-        mistake: "All calls of a batch have one call_id.",
-        apply: |steps| {
-            steps.batch_packing.entry = |done, success, tells| {
-                let done = Done { call_id: "batch".into(), ..done.clone() };
                 right::entry(&done, success, tells)
             };
         },
@@ -199,34 +165,6 @@ pub(super) const FAULTS: &[Fault] = &[
             steps.batch_packing.pack = |entries, tally| match tally.failed {
                 0 => right::pack(entries, tally),
                 failed => is_error::own_error(&format!("{failed} calls failed")),
-            };
-        },
-    },
-    Fault {
-        name: "one-failure-flags-all",
-        surface: SURFACE,
-        mistake: "If one call failed, the whole batch is flagged as failed.",
-        apply: |steps| {
-            steps.batch_packing.pack = |entries, tally| {
-                let packed = right::pack(entries, tally);
-                if tally.failed == 0 {
-                    return packed;
-                }
-                edit(packed, |packed| json::set(packed, "isError", "true").ok())
-            };
-        },
-    },
-    Fault {
-        name: "large-batch-sheds-meta",
-        surface: SURFACE,
-        mistake: "To save room a batch of more than 16 KiB leaves out the _meta of its results.",
-        apply: |steps| {
-            steps.batch_packing.pack = |entries, tally| {
-                if entries.iter().map(String::len).sum::<usize>() <= 16 << 10 {
-                    return right::pack(entries, tally);
-                }
-                let shed = |result: &str| json::remove(result, "_meta").ok();
-                right::pack(&results(entries, shed), tally)
             };
         },
     },

@@ -22,17 +22,6 @@ pub(super) const FAULTS: &[Fault] = &[
         },
     },
     Fault {
-        name: "facade-failure-as-result",
-        surface: SURFACE,
-        mistake: "The facade returns a failed result as if it were none.",
-        apply: |steps| {
-            steps.flat_return.facade = |ended, success| {
-                let failed = ended.as_ref().is_ok_and(|answer| answer.kind == Kind::ToolError);
-                right::facade(ended, success || failed)
-            };
-        },
-    },
-    Fault {
         name: "facade-text-only",
         surface: SURFACE,
         mistake: "The facade returns the first text of a result in place of the result.",

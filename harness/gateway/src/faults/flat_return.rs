@@ -5,7 +5,7 @@ pub(super) mod blocks;
 use birdstrike_wire::{Era, envelope, json, meta};
 use serde_json::Value;
 
-use super::text::{doubles, plain_escapes, single_keys, through_value};
+use super::text::{doubles, through_value};
 use super::{Fault, blocks as each_block, edit, with_text, without};
 use crate::failure::{Cause, Failure};
 use crate::surfaces::answer_reading::Kind;
@@ -45,25 +45,6 @@ pub(super) const FAULTS: &[Fault] = &[
         apply: |steps| steps.flat_return.result = |result| doubles(&result),
     },
     Fault {
-        name: "repeated-keys-collapsed",
-        surface: SURFACE,
-        mistake: "Of a key that stands twice in the typed part only the last is kept.",
-        apply: |steps| {
-            steps.flat_return.result = |result| {
-                edit(result, |result| {
-                    let part = single_keys(json::get(result, "structuredContent")?)?;
-                    json::set(result, "structuredContent", &part).ok()
-                })
-            };
-        },
-    },
-    Fault {
-        name: "escapes-resolved",
-        surface: SURFACE,
-        mistake: "Escapes that JSON does not need are written as plain characters.",
-        apply: |steps| steps.flat_return.result = |result| plain_escapes(&result),
-    },
-    Fault {
         name: "unknown-members-dropped",
         surface: SURFACE,
         mistake: "The result goes through a typed struct that knows five members.",
@@ -84,12 +65,6 @@ pub(super) const FAULTS: &[Fault] = &[
         apply: |steps| {
             steps.flat_return.result = |result| without(result, "structuredContent");
         },
-    },
-    Fault {
-        name: "null-typed-part-dropped",
-        surface: SURFACE,
-        mistake: "A typed part that is null is taken for none.",
-        apply: dropped_if!("null"),
     },
     Fault {
         name: "falsy-typed-part-dropped",
@@ -286,14 +261,6 @@ pub(super) const FAULTS: &[Fault] = &[
                 Era::Stateless => json::set(meta.unwrap_or("{}"), meta::SERVER_INFO, cell.identity)
                     .map_or(Splice::Keep, Splice::Set),
             };
-        },
-    },
-    Fault {
-        name: "meta-replaced",
-        surface: SURFACE,
-        mistake: "_meta is written anew with serverInfo alone; the upstream's keys are gone.",
-        apply: |steps| {
-            steps.flat_return.server_info = |_, cell| right::server_info(None, cell);
         },
     },
     Fault {

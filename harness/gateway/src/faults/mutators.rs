@@ -6,7 +6,7 @@ use super::text::{half_a_pair, half_an_escape, replacement};
 use super::{Fault, with_text, without};
 use crate::spelled;
 use crate::surfaces::answer_reading::Kind;
-use crate::surfaces::mutators::{self as right, Change};
+use crate::surfaces::mutators::{self as right};
 
 const SURFACE: &str = "mutators";
 
@@ -70,25 +70,6 @@ pub(super) const FAULTS: &[Fault] = &[
         },
     },
     Fault {
-        name: "mutation-untold",
-        surface: SURFACE,
-        mistake: "No log line says that a result was changed.",
-        apply: |steps| steps.mutators.told = |_| Vec::new(),
-    },
-    Fault {
-        name: "mutation-size-unchanged",
-        surface: SURFACE,
-        mistake: "The log line gives the size before the change as the size after it.",
-        apply: |steps| {
-            steps.mutators.told = |mut changes| {
-                for Change { bytes_before, bytes_after, .. } in &mut changes {
-                    *bytes_after = *bytes_before;
-                }
-                changes
-            };
-        },
-    },
-    Fault {
         name: "truncator-counts-bytes",
         surface: SURFACE,
         mistake: "The limit in characters is taken for one in bytes.",
@@ -133,14 +114,6 @@ pub(super) const FAULTS: &[Fault] = &[
                 let has_data = json::get(block, "data").is_some();
                 if has_data { Some("data") } else { right::member(block) }
             };
-        },
-    },
-    Fault {
-        name: "truncator-marks-nothing",
-        surface: SURFACE,
-        mistake: "Nothing tells the client that a text was cut.",
-        apply: |steps| {
-            steps.mutators.mark = |blocks| blocks.into_iter().map(|block| block.json).collect();
         },
     },
     Fault {

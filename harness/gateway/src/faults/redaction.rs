@@ -1,7 +1,6 @@
 //! Faults of surface 10, what the sinks are told.
 
 use birdstrike_wire::json;
-use sha2::{Digest, Sha256};
 
 use super::Fault;
 use crate::surfaces::is_error;
@@ -89,14 +88,6 @@ pub(super) const FAULTS: &[Fault] = &[
         },
     },
     Fault {
-        name: "cut-unmarked",
-        surface: SURFACE,
-        mistake: "A text that was cut looks like a whole one.",
-        apply: |steps| {
-            steps.redaction.cut = |text, max_chars| text.chars().take(max_chars).collect();
-        },
-    },
-    Fault {
         name: "text-never-cut",
         surface: SURFACE,
         mistake: "Texts go to the sinks however long they are.",
@@ -107,17 +98,6 @@ pub(super) const FAULTS: &[Fault] = &[
         surface: SURFACE,
         mistake: "Each text of the arguments is cut, and there may be any number of them.",
         apply: |steps| steps.redaction.room = |_| usize::MAX,
-    },
-    Fault {
-        name: "hash-over-spelling",
-        surface: SURFACE,
-        mistake: "The hash of arguments is taken over the bytes as they came, so that equal \
-                  arguments have different ones.",
-        apply: |steps| {
-            steps.redaction.hash = |arguments| {
-                Sha256::digest(arguments).iter().map(|byte| format!("{byte:02x}")).collect()
-            };
-        },
     },
     Fault {
         name: "result-text-told",
@@ -163,27 +143,6 @@ pub(super) const FAULTS: &[Fault] = &[
         surface: SURFACE,
         mistake: "The log line of a failure holds the upstream's words as they came.",
         apply: |steps| steps.redaction.log_words = |words| words.raw.to_owned(),
-    },
-    Fault {
-        name: "stderr-with-raw-words",
-        surface: SURFACE,
-        mistake: "What a program writes to its standard error goes to the log as it came.",
-        apply: |steps| steps.redaction.stderr_words = |words| words.raw.to_owned(),
-    },
-    Fault {
-        name: "environment-told",
-        surface: SURFACE,
-        mistake: "The log records with which environment a program was started.",
-        apply: |steps| {
-            steps.redaction.environment = |env| {
-                let is_secret = |name: &str| name.contains("PASSWORD");
-                let told = |(name, value): (&String, &String)| {
-                    let value = if is_secret(name) { MASK } else { value };
-                    format!("{}:{}", json::quote(name), json::quote(value))
-                };
-                format!("{{{}}}", env.iter().map(told).collect::<Vec<_>>().join(","))
-            };
-        },
     },
     Fault {
         name: "log-by-concatenation",

@@ -222,28 +222,11 @@ pub(super) const FAULTS: &[Fault] = &[
         }),
     },
     Fault {
-        name: "page-scheme-lost",
-        surface: SURFACE,
-        mistake: "A page gets the scheme of the gateway, and no host shows it.",
-        apply: given_as!(|own, upstream| {
-            own.starts_with("ui:").then(|| format!("{}://{upstream}/{own}", uri::SCHEME))
-        }),
-    },
-    Fault {
         name: "web-addresses-rewritten",
         surface: SURFACE,
         mistake: "A link into the web, which its client can fetch, leads to the gateway.",
         apply: given_as!(|own, upstream| {
             own.starts_with("https:").then(|| format!("{}://{upstream}/{own}", uri::SCHEME))
-        }),
-    },
-    Fault {
-        name: "template-braces-coded",
-        surface: SURFACE,
-        mistake: "The braces of a template are coded like any odd character.",
-        apply: given_as!(|own, upstream| {
-            let coded = own.replace('{', "%7B").replace('}', "%7D");
-            (coded != own).then(|| Some(uri::prefix(&own, upstream)? + &coded))?
         }),
     },
     Fault {
@@ -254,12 +237,6 @@ pub(super) const FAULTS: &[Fault] = &[
             steps.resource_links.may_read =
                 |handed, is_listed| handed != Handed::ToNobody || is_listed;
         },
-    },
-    Fault {
-        name: "reads-unguarded",
-        surface: SURFACE,
-        mistake: "Any URI of an upstream can be read, handed out or not.",
-        apply: |steps| steps.resource_links.may_read = |_, _| true,
     },
     Fault {
         name: "only-listed-links-read",

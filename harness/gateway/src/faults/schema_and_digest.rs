@@ -3,7 +3,7 @@
 use birdstrike_wire::json;
 use serde_json::Value;
 
-use super::{Fault, edit, without};
+use super::{Fault, edit};
 use crate::config::{OutputSchema, PinMode};
 use crate::surfaces::answer_reading::Kind;
 use crate::surfaces::batch_packing::first_text;
@@ -101,26 +101,6 @@ pub(super) const FAULTS: &[Fault] = &[
         mistake: "Nobody is told that a tool is not what it is pinned to be.",
         apply: |steps| {
             steps.schema_and_digest.is_told = |_| false;
-        },
-    },
-    Fault {
-        name: "listing-rebuilt",
-        surface: SURFACE,
-        mistake: "A tool is listed with its name, description and inputSchema alone.",
-        apply: |steps| {
-            steps.schema_and_digest.listed = |definition| {
-                let members = right::covered(&definition).into_iter();
-                let kept: Vec<_> = members.filter(|(name, _)| *name != "outputSchema").collect();
-                right::object(&kept)
-            };
-        },
-    },
-    Fault {
-        name: "output-schema-unlisted",
-        surface: SURFACE,
-        mistake: "A tool is listed without its outputSchema.",
-        apply: |steps| {
-            steps.schema_and_digest.listed = |definition| without(definition, "outputSchema");
         },
     },
     Fault {

@@ -1,6 +1,5 @@
 //! Ways in which gateways write a JSON text anew.
 
-use birdstrike_wire::json;
 use serde_json::{Number, Value};
 
 use crate::spelled;
@@ -33,40 +32,6 @@ fn to_doubles(value: &mut Value) {
         Value::Object(members) => members.values_mut().for_each(to_doubles),
         _ => {}
     }
-}
-
-/// An object in which each name stands once, with its last value.
-pub(super) fn single_keys(object: &str) -> Option<String> {
-    let members = json::members(object).ok()?;
-    let is_last = |at: usize| !members[at + 1..].iter().any(|m| m.key() == members[at].key());
-    let kept = members.iter().enumerate().filter(|(at, _)| is_last(*at));
-    let kept: Vec<String> = kept.map(|(_, m)| format!("{}:{}", m.raw_key, m.value)).collect();
-    (kept.len() < members.len()).then(|| format!("{{{}}}", kept.join(",")))
-}
-
-/// `\/` as `/`, and `\u0041` as `A`: escapes of printable ASCII that JSON does not ask for.
-pub(super) fn plain_escapes(text: &str) -> String {
-    let mut out = String::with_capacity(text.len());
-    let mut rest = text;
-    while let Some(at) = rest.find('\\') {
-        out.push_str(&rest[..at]);
-        rest = &rest[at..];
-        let code = rest.strip_prefix("\\u").and_then(|code| code.get(..4));
-        let char =
-            code.and_then(|code| u32::from_str_radix(code, 16).ok()).and_then(char::from_u32);
-        let (taken, plain) = match char {
-            Some(char) if char.is_ascii_graphic() && !matches!(char, '"' | '\\') => (6, Some(char)),
-            _ if rest.starts_with("\\/") => (2, Some('/')),
-            _ => (2, None),
-        };
-        match plain {
-            Some(char) => out.push(char),
-            None => out.push_str(&rest[..taken]),
-        }
-        rest = &rest[taken..];
-    }
-    out.push_str(rest);
-    out
 }
 
 /// The character of a string's inside behind what is kept of it; empty at the end.
@@ -104,9 +69,6 @@ mod tests {
     fn each_rewriting_does_what_it_says() {
         assert_eq!(through_value(r#"{"a":1E+02,"a":"\/"}"#), r#"{"a":"/"}"#);
         assert_eq!(doubles(r#"{"a":9007199254740993,"b":1.0}"#), r#"{"a":9007199254740992,"b":1}"#);
-        assert_eq!(single_keys(r#"{"a":1,"b":2,"a":3}"#).unwrap(), r#"{"b":2,"a":3}"#);
-        assert_eq!(single_keys(r#"{"a":1}"#), None);
-        assert_eq!(plain_escapes(r#""\u0041\/\\\/\u0022\ud800\n""#), r#""A/\\/\u0022\ud800\n""#);
     }
 
     #[test]

@@ -197,12 +197,6 @@ pub(super) const FAULTS: &[Fault] = &[
         },
     },
     Fault {
-        name: "session-loss-not-seen",
-        surface: SURFACE,
-        mistake: "An upstream that forgot the session answers 404, and so do all calls from then on.",
-        apply: |steps| steps.transport.session_over = |_| false,
-    },
-    Fault {
         name: "session-over-on-any-error",
         surface: SURFACE,
         mistake: "Any error status is taken for the end of the session, and the call is sent again.",

@@ -6,13 +6,11 @@ use birdstrike_wire::json;
 use birdstrike_wire::shape::text_block;
 use serde_json::Value;
 
-use super::text::{half_a_pair, half_an_escape, replacement};
+use super::text::{half_an_escape, replacement};
 use super::{Fault, blocks, edit, without};
 use crate::surfaces::answer_reading::Kind;
 use crate::surfaces::is_error;
-use crate::surfaces::truncation::{
-    self as right, Cut, Load, Missing, Owner, Page, Told, cut, kept,
-};
+use crate::surfaces::truncation::{self as right, Cut, Load, Missing, Page, Told, cut, kept};
 
 const SURFACE: &str = "truncation";
 
@@ -90,21 +88,6 @@ pub(super) const FAULTS: &[Fault] = &[
         },
     },
     Fault {
-        name: "equal-shares",
-        surface: SURFACE,
-        mistake: "Over the budget every result is cut to the same share of it.",
-        apply: |steps| {
-            steps.truncation.plan = |loads, bounds| {
-                let total: usize = loads.iter().map(|load| load.bytes).sum();
-                let share = bounds.max_batch_bytes / loads.len().max(1);
-                let share = share.max(bounds.min_result_bytes);
-                let is_over = total > bounds.max_batch_bytes;
-                let cut = |load: &Load| is_over && load.may_be_cut && load.bytes > share;
-                loads.iter().map(|load| cut(load).then_some(share)).collect()
-            };
-        },
-    },
-    Fault {
         name: "flagged-but-not-cut",
         surface: SURFACE,
         mistake: "The entry says that it was cut, and the whole result is sent.",
@@ -163,18 +146,6 @@ pub(super) const FAULTS: &[Fault] = &[
         apply: on_cut!(|_result, cut| Cut { body: without(cut.body, "_meta"), ..cut }),
     },
     Fault {
-        name: "cut-without-notice",
-        surface: SURFACE,
-        mistake: "The content of a cut result does not say that something is missing.",
-        apply: on_cut!(|_result, cut| Cut { body: without_last_block(cut.body), ..cut }),
-    },
-    Fault {
-        name: "left-out-unnamed",
-        surface: SURFACE,
-        mistake: "The entry does not say which blocks and members were left out.",
-        apply: on_cut!(|_result, cut| Cut { left_out: Vec::new(), ..cut }),
-    },
-    Fault {
         name: "long-texts-left-out",
         surface: SURFACE,
         mistake: "A text that does not fit is left out, where its beginning would fit.",
@@ -186,14 +157,6 @@ pub(super) const FAULTS: &[Fault] = &[
         mistake: "A character of several bytes at the limit becomes U+FFFD.",
         apply: |steps| {
             steps.truncation.keep = |inside, bytes| replacement(inside, &cut::keep(inside, bytes));
-        },
-    },
-    Fault {
-        name: "cut-breaks-a-pair",
-        surface: SURFACE,
-        mistake: "Of a character outside the basic plane at the limit a lone surrogate is left.",
-        apply: |steps| {
-            steps.truncation.keep = |inside, bytes| half_a_pair(inside, &cut::keep(inside, bytes));
         },
     },
     Fault {
@@ -210,14 +173,6 @@ pub(super) const FAULTS: &[Fault] = &[
         surface: SURFACE,
         mistake: "The entry of a cut result looks like that of a whole one.",
         apply: |steps| steps.truncation.tells = |_| String::new(),
-    },
-    Fault {
-        name: "cut-entry-without-id",
-        surface: SURFACE,
-        mistake: "The entry says that it was cut, and not how the whole is fetched.",
-        apply: |steps| {
-            steps.truncation.tells = |told| right::tells(&Told { continuation_id: None, ..*told });
-        },
     },
     Fault {
         name: "original-size-of-the-cut",
@@ -247,15 +202,6 @@ pub(super) const FAULTS: &[Fault] = &[
         apply: |steps| steps.truncation.may_read = |_, _| true,
     },
     Fault {
-        name: "continuation-for-the-nameless",
-        surface: SURFACE,
-        mistake: "A caller that shows no token may fetch everybody's stored results.",
-        apply: |steps| {
-            steps.truncation.may_read =
-                |owner, caller| *caller == Owner::default() || kept::may_read(owner, caller);
-        },
-    },
-    Fault {
         name: "foreign-continuation-told-apart",
         surface: SURFACE,
         mistake: "A caller learns that an id exists and belongs to someone else.",
@@ -280,18 +226,6 @@ pub(super) const FAULTS: &[Fault] = &[
         },
     },
     Fault {
-        name: "pages-in-characters",
-        surface: SURFACE,
-        mistake: "Offset and limit are counted in characters, the size in bytes.",
-        apply: |steps| {
-            steps.truncation.page = |stored, offset, limit| {
-                let data: String = stored.chars().skip(offset).take(limit).collect();
-                let has_more = offset.saturating_add(limit) < stored.len();
-                Page { data, offset, total: stored.len(), has_more }
-            };
-        },
-    },
-    Fault {
         name: "first-page-says-last",
         surface: SURFACE,
         mistake: "A page says that nothing follows it when something does.",
@@ -299,17 +233,6 @@ pub(super) const FAULTS: &[Fault] = &[
             steps.truncation.page = |stored, offset, limit| Page {
                 has_more: false,
                 ..kept::page(stored, offset, limit)
-            };
-        },
-    },
-    Fault {
-        name: "page-total-of-the-page",
-        surface: SURFACE,
-        mistake: "total_size_bytes is the size of the page.",
-        apply: |steps| {
-            steps.truncation.page = |stored, offset, limit| {
-                let page = kept::page(stored, offset, limit);
-                Page { total: page.data.len(), ..page }
             };
         },
     },
@@ -330,12 +253,4 @@ fn short_values(object: &str) -> Option<String> {
         }
     }
     serde_json::to_string(&members).ok()
-}
-
-fn without_last_block(result: String) -> String {
-    edit(result, |result| {
-        let blocks = json::items(json::get(result, "content")?).ok()?;
-        let (_, kept) = blocks.split_last()?;
-        json::set(result, "content", &format!("[{}]", kept.join(","))).ok()
-    })
 }

@@ -14,6 +14,9 @@ use super::support::*;
 
 const TYPED: &str = r#"{"resultType":"complete","content":[{"type":"text","text":"one","annotations":{"priority":0.5},"_meta":{"a/b":1}},{"type":"text","text":"two"}],"structuredContent":{"n":9007199254740993,"n":1.50,"s":"\u0041\/"},"_meta":{"io.modelcontextprotocol/serverInfo":{"name":"up","version":"1"},"a/b":[1]},"other":true}"#;
 const FAILED: &str = r#"{"resultType":"complete","content":[{"type":"text","text":"no"},{"type":"text","text":"really"}],"isError":true,"structuredContent":{"code":"E42"},"_meta":{"a/b":1}}"#;
+/// A blank text before a picture with a member that nobody knows, and a vendor's mark of a wrapped
+/// value.
+const ODD: &str = r#"{"resultType":"complete","content":[{"type":"text","text":" "},{"type":"image","data":"AA==","mimeType":"image/png","other":1}],"structuredContent":{"result":[1]},"_meta":{"a/wrapped":true}}"#;
 const GOOD: &str = r#"{"resultType":"complete","content":[]}"#;
 
 /// What was seen, by probe.
@@ -38,13 +41,21 @@ impl Range {
             ("good", GOOD),
             (
                 "json-text",
-                r#"{"resultType":"complete","content":[{"type":"text","text":"{\"a\":1}"}]}"#,
+                r#"{"resultType":"complete","content":[{"type":"text","text":"{\"a\":9007199254740993}"}]}"#,
             ),
             ("null-part", &typed("null")),
             ("zero-part", &typed("0")),
             ("array-part", &typed("[1,2]")),
             ("upper-flag", r#"{"resultType":"complete","content":[],"IsError":true}"#),
-            ("false-flag", r#"{"resultType":"complete","content":[],"isError":false}"#),
+            (
+                "false-flag",
+                r#"{"resultType":"complete","content":[],"isError":false,"structuredContent":{},"_meta":{"a/b":1}}"#,
+            ),
+            ("odd", ODD),
+            (
+                "words",
+                r#"{"resultType":"complete","content":[{"type":"text","text":"Error: none"}]}"#,
+            ),
             ("null-result", "null"),
             ("odd-type", r#"{"resultType":"later","content":[]}"#),
             ("task", r#"{"resultType":"task","taskId":"t"}"#),
@@ -55,6 +66,8 @@ impl Range {
         }
         let error = r#"{"code":-7,"message":"mine","data":{"n":1.0}}"#;
         new.tool("error", Say::Error(error.into()));
+        new.tool("error-without-data", Say::Error(r#"{"code":-7,"message":"mine"}"#.into()));
+        new.result("beyond-a-buffer", &sized(70_000));
         new.tool("error-400", Say::ErrorWith(400, error.into()));
         new.tool("reason", Say::Reason(422, r#"{"detail":"used up"}"#.into()));
         let message = |text: &str| Say::Message(text.as_bytes().to_vec());
@@ -116,12 +129,16 @@ impl Range {
                 "array-part",
                 "upper-flag",
                 "false-flag",
+                "odd",
+                "words",
+                "beyond-a-buffer",
                 "null-result",
                 "odd-type",
                 "task",
                 "nested-task",
                 "input",
                 "error",
+                "error-without-data",
                 "error-400",
                 "reason",
                 "both",
@@ -268,22 +285,6 @@ pub(crate) fn without_times(text: &str) -> String {
     out
 }
 
-/// Faults that take what is not fired here: larger answers, other blocks, two things at once. The
-/// scenarios catch them.
-const HIDDEN: [&str; 11] = [
-    "limit-of-a-buffer",
-    "large-batch-sheds-meta",
-    "meta-lost-with-empty-content",
-    "picture-described",
-    "strict-blocks",
-    "json-text-through-doubles",
-    "wrap-mark-followed",
-    "blank-text-filled",
-    "rpc-data-null-added",
-    "spelled-out-success-loses-typed-part",
-    "failure-by-words",
-];
-
 #[tokio::test]
 async fn each_fault_shows_and_stays_on_its_route() {
     let range = Range::open();
@@ -328,5 +329,5 @@ async fn each_fault_shows_and_stays_on_its_route() {
         );
     }
     println!("{table}");
-    assert_eq!(hidden, HIDDEN);
+    assert!(hidden.is_empty(), "nothing that is fired shows {hidden:?}");
 }

@@ -115,6 +115,9 @@ pub struct OversizedSpec {
     /// message is then held in memory: for sizes of some megabytes.
     #[serde(default)]
     pub twice: bool,
+    /// Some of its characters have more than one byte, so that it has fewer characters than bytes.
+    #[serde(default)]
+    pub wide: bool,
 }
 
 /// The size of an oversized answer.

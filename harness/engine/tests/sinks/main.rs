@@ -134,6 +134,22 @@ async fn nothing_is_said_of_a_port_that_shows_nothing_of_the_call() {
     assert_eq!(told.check("sound").verdict, Verdict::Pass);
 }
 
+#[tokio::test]
+async fn what_no_record_can_be_known_by_is_untested_and_not_lost() {
+    let gateway = Gateway::start(|call| {
+        changed(call, |record| match record {
+            Record::Tcp(_) => vec![Record::Tcp("CEF:0|a|b|1|call|call|3|n=7".into())],
+            other => vec![other.clone()],
+        })
+    });
+    let told = support::run_untied(&gateway.await).await;
+    told.passes("one");
+    assert_eq!(
+        told.untested("one"),
+        ["no record in port `tcp` (audit) can be known as this call's: it tells a number"]
+    );
+}
+
 fn base64(text: &str) -> String {
     use ::base64::Engine as _;
     ::base64::engine::general_purpose::STANDARD.encode(text)

@@ -112,11 +112,24 @@ impl Told {
 
 /// Runs the one scenario.
 pub(crate) async fn run(gateway: &Gateway) -> Told {
+    run_with(profile(gateway)).await
+}
+
+/// The same, where the profile says that records over TCP hold nothing of their call.
+pub(crate) async fn run_untied(gateway: &Gateway) -> Told {
+    let ShippedProfile { source, files, .. } = profile(gateway);
+    let port = "syslog-tcp: {}, ";
+    let source = source.replace(port, &format!("{port}untied: 'it tells a number', "));
+    let profile = Profile::parse("scribe.yaml", &source).unwrap();
+    run_with(ShippedProfile { profile, source, files }).await
+}
+
+async fn run_with(profile: ShippedProfile) -> Told {
     let scenario = Scenario::parse("s/redaction/sinks.yaml", SCENARIO).unwrap();
     let options = Options {
         catalogue: Arc::new(Catalogue { scenarios: vec![scenario], ..Catalogue::default() }),
         scenario_set: String::new(),
-        profile: Arc::new(profile(gateway)),
+        profile: Arc::new(profile),
         gateway: Named::default(),
         matrix: Matrix::Core,
         selection: Selection::default(),

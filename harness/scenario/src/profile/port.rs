@@ -95,6 +95,9 @@ pub struct Port {
     /// How long the record of a call is waited for once its answer is there, in milliseconds; 2000
     /// unless given.
     pub settle_ms: Option<u64>,
+    /// Why its records hold nothing of the call that they tell of: no trace, no id, no arguments.
+    /// Where no tool is a scenario's own, what must stand there is then untested.
+    pub untied: Option<String>,
     /// What is found where in a record, by the name that checks have for it: `outcome`, `code`,
     /// `size`, `tool`, `error-type` and so on.
     #[serde(default)]

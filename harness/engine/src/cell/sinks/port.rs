@@ -61,6 +61,15 @@ pub(super) fn judge(
         let reason = format!("more came through port {} than is held", look.name());
         return unknown(&reason, "a gateway that writes less, or a smaller selection");
     }
+    let needs_record = !matches!(expect.holds, SinkHolds::Never(_) | SinkHolds::Longest(_));
+    if let Some(why) = port.untied.filter(|_| needs_record && look.ties.is_empty()) {
+        let reason =
+            format!("no record in port {} can be known as this call's: {why}", look.name());
+        return unknown(
+            &reason,
+            "records that hold the trace, the arguments or an id of their call",
+        );
+    }
     match &expect.holds {
         SinkHolds::Never(marker) => look.never(marker, planted),
         SinkHolds::Marker(marker) => look.marker(marker, planted),

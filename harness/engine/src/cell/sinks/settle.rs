@@ -47,6 +47,8 @@ pub(in crate::cell) struct Port<'a> {
     pub(super) open_ends: Vec<Arc<Arrival>>,
     /// Of each call the records that are its own, by their places in `records`.
     pub(super) ties: Vec<Vec<(usize, Tie)>>,
+    /// Why no record of this cell can be known as its own, where that is so.
+    pub(super) untied: Option<&'a str>,
     /// Some were given up before the cell could see them.
     pub(super) lost: bool,
     mark: u64,
@@ -91,7 +93,7 @@ impl Watching {
         let calls = Calls::of(launch, scenario, fired);
         let ports = self.marks.iter().filter_map(|(at, mark)| {
             let watch = launch.ports().all().get(*at)?;
-            Some(Port::new(watch, *mark, fired.len()))
+            Some(Port::new(watch, *mark, fired.len(), scenario))
         });
         let mut seen = Seen { ports: ports.collect() };
         let planted = super::marker_names(scenario);
@@ -147,10 +149,12 @@ impl<'a> Seen<'a> {
 }
 
 impl<'a> Port<'a> {
-    fn new(watch: &'a Watch, mark: u64, calls: usize) -> Self {
+    fn new(watch: &'a Watch, mark: u64, calls: usize, scenario: &Scenario) -> Self {
+        // A tool of the scenario's own is enough to know them by.
+        let untied = watch.port.untied.as_deref().filter(|_| scenario.definition.is_none());
         let (records, besides, open_ends) = (Vec::new(), Vec::new(), Vec::new());
         let (ties, lost, came, settled) = (vec![Vec::new(); calls], false, None, false);
-        Self { watch, records, besides, open_ends, ties, lost, mark, came, settled }
+        Self { watch, records, besides, open_ends, ties, untied, lost, mark, came, settled }
     }
 
     /// Takes what has come since the last look.

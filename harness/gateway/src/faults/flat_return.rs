@@ -289,6 +289,12 @@ pub(super) const FAULTS: &[Fault] = &[
         },
     },
     Fault {
+        name: "server-info-left-out",
+        surface: SURFACE,
+        mistake: "No result says which server gave it.",
+        apply: |steps| steps.flat_return.server_info = |_, _| Splice::Keep,
+    },
+    Fault {
         name: "meta-replaced",
         surface: SURFACE,
         mistake: "_meta is written anew with serverInfo alone; the upstream's keys are gone.",

@@ -1,7 +1,8 @@
 //! stdio over a loopback port, for gateways that start their upstream as a process of their own.
 //!
 //! Such a process only copies bytes: it connects, says which upstream it stands for, and carries its
-//! standard streams to and fro. So plans and journal stay where the canary is.
+//! standard streams to and fro. So plans and journal stay where the canary is. What it is to write to
+//! its standard error comes over a second connection.
 
 use std::io;
 use std::net::SocketAddr;
@@ -16,6 +17,9 @@ use crate::stdio;
 /// The longest name of an upstream that is read, in bytes.
 const LONGEST_NAME: u64 = 256;
 
+/// What stands behind the name on the connection for the standard error; no name has it.
+const STDERR: &str = "\tstderr";
+
 /// Carries this process's standard streams to a canary's [bridge](crate::Canary::bridge_addr) and
 /// back, as the upstream of this name. Returns when the canary closes the connection, which it also
 /// does after the input has ended and the last answer was written.
@@ -26,7 +30,19 @@ const LONGEST_NAME: u64 = 256;
 /// # Errors
 /// When the canary cannot be reached or a stream fails.
 pub async fn bridge(addr: SocketAddr, upstream: &str) -> io::Result<()> {
-    carry(addr, upstream, tokio::io::stdin(), tokio::io::stdout()).await
+    let mut words = TcpStream::connect(addr).await?;
+    words.write_all(format!("{upstream}{STDERR}\n").as_bytes()).await?;
+    // The canary says when it is ready to be listened to, before anything can be asked of it.
+    words.read_u8().await?;
+    let mut stderr = tokio::io::stderr();
+    tokio::select! {
+        carried = carry(addr, upstream, tokio::io::stdin(), tokio::io::stdout()) => carried,
+        never = async {
+            // Without words there is still a conversation.
+            let _ = tokio::io::copy(&mut words, &mut stderr).await;
+            std::future::pending().await
+        } => never,
+    }
 }
 
 async fn carry(
@@ -57,7 +73,7 @@ async fn carry(
 pub(crate) async fn serve(stream: TcpStream, shared: Arc<Shared>) {
     // Failing to set it costs time and nothing else.
     let _ = stream.set_nodelay(true);
-    let (reader, writer) = stream.into_split();
+    let (reader, mut writer) = stream.into_split();
     let mut reader = BufReader::new(reader).take(LONGEST_NAME);
     let mut name = String::new();
     let greeting = reader.read_line(&mut name);
@@ -66,9 +82,24 @@ pub(crate) async fn serve(stream: TcpStream, shared: Arc<Shared>) {
         greeted = tokio::time::timeout(shared.limits.patience, greeting) => greeted,
     };
     let reader = reader.into_inner();
-    let Some(upstream) = shared.upstream(name.trim_end()).cloned() else {
+    let name = name.trim_end();
+    let words = name.strip_suffix(STDERR);
+    let Some(upstream) = shared.upstream(words.unwrap_or(name)).cloned() else {
         return;
     };
+    if words.is_some() {
+        let mut lines = upstream.stderr.listen(None);
+        let mut greeting = writer.write_u8(b'\n').await;
+        while greeting.is_ok() {
+            let line = tokio::select! {
+                line = lines.recv() => line,
+                () = shared.ending.cancelled() => None,
+            };
+            let Some(line) = line else { return };
+            greeting = writer.write_all(format!("{line}\n").as_bytes()).await;
+        }
+        return;
+    }
     if matches!(greeted, Ok(Ok(_))) {
         tokio::select! {
             // How a conversation ends is in the journal.

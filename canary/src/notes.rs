@@ -31,6 +31,11 @@ impl Note {
 
 /// What is wrong with the message of a request or notification in this revision.
 pub(crate) fn on_message(request: &Request<'_>, revision: Revision, notes: &mut Vec<Note>) {
+    let asks_for_task = request.params.is_some_and(|params| json::get(params, "task").is_some());
+    if revision == Revision::V2025_06_18 && request.method == "tools/call" && asks_for_task {
+        let seen = "a task is asked of a server that has none";
+        notes.push(Note::new("R-TASK1-02", seen));
+    }
     if revision.era() == Era::Handshake {
         return;
     }

@@ -147,6 +147,12 @@ pub struct Delivery {
     /// Whether the response waits, in place of that pause, until the client has replied to all
     /// requests among `before`. Their ids have to be unique within the canary then.
     pub await_replies: bool,
+    /// Whether the answer is sent although its request was cancelled, so that it comes too late. Only
+    /// on stdio.
+    pub heedless: bool,
+    /// Lines for the standard error of the process that stands for the upstream, before the answer.
+    /// Only on stdio over a [`bridge`](crate::bridge()).
+    pub stderr: Vec<String>,
     /// Makes the event stream one that breaks and can be resumed with a GET, in handshake revisions.
     /// `before` and `after` are events of it, without pauses; it is never packed.
     pub resumable: Option<Resumable>,
@@ -181,6 +187,8 @@ impl Default for Delivery {
             after: Vec::new(),
             pause: Duration::ZERO,
             await_replies: false,
+            heedless: false,
+            stderr: Vec::new(),
             resumable: None,
         }
     }

@@ -175,6 +175,9 @@ impl<W: AsyncWrite + Unpin + Send + 'static> Connection<W> {
         }
         let cancelled = CancellationToken::new();
         self.cancel.insert(id.clone(), cancelled.clone());
+        for line in &received.reply.delivery.stderr {
+            self.upstream.stderr.tell(line);
+        }
         let answer =
             Answering { out: Arc::clone(&self.out), hung_up: self.hung_up.clone(), cancelled };
         self.answers.spawn(async move {
@@ -228,8 +231,11 @@ struct Answering<W> {
 
 impl<W: AsyncWrite + Unpin> Answering<W> {
     /// Writes the answer as its delivery says. The entry knows what came of it.
-    async fn answer(self, reply: Reply, mut entry: Entry) {
+    async fn answer(mut self, reply: Reply, mut entry: Entry) {
         let Reply { content, delivery, .. } = reply;
+        if delivery.heedless {
+            self.cancelled = CancellationToken::new();
+        }
         let leads = !delivery.before.is_empty() && matches!(content, Content::Message(_));
         tokio::select! {
             // Nothing is sent for a request that was cancelled (R-CANC-02).

@@ -32,6 +32,8 @@ pub(crate) struct Upstream {
     cursors: Cursors,
     /// Who is told what changes; none if nobody ever is.
     pub(crate) listeners: Option<Listeners>,
+    /// What its processes write to their standard error.
+    pub(crate) stderr: Listeners,
     /// What the last handshake over HTTP agreed on, as an index into `revisions`: all that is known
     /// of a client that sends neither a version nor a session.
     agreed: AtomicUsize,
@@ -54,6 +56,7 @@ impl Upstream {
             in_flight: Arc::default(),
             replays: Replays::default(),
             listeners: spec.listening.then(Listeners::default),
+            stderr: Listeners::default(),
             revisions: spec.revisions,
             agreed: AtomicUsize::new(NOTHING_AGREED),
         }

@@ -345,6 +345,8 @@ fn deliver(spec: &Delivery, context: &Context<'_>) -> plan::Delivery {
         after: filled(&spec.after),
         pause: Duration::from_millis(spec.pause_ms),
         await_replies: spec.await_replies,
+        heedless: spec.heedless,
+        stderr: filled(&spec.stderr),
         resumable: spec.resumable.as_ref().map(|resumable| plan::Resumable {
             events: resumable.events,
             ready: Duration::from_millis(resumable.ready_ms),

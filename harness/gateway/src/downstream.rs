@@ -212,7 +212,8 @@ async fn answer(server: &Server, id: &str, asked: &Asked) -> Reply {
         (Era::Handshake, "logging/setLevel") => session::set_level(id, asked),
         (Era::Stateless, "server/discover") => {
             let tasks = pipeline.offers_tasks(client, Era::Stateless).await;
-            Reply::ok(envelope::result(id, &request::discover(me, tasks)))
+            let served = (pipeline.context.steps.transport.capabilities)();
+            Reply::ok(envelope::result(id, &request::discover(me, tasks, served)))
         }
         (_, "tools/list") => listing::list(pipeline, id, asked).await,
         (_, "tools/call") => call(pipeline, id, asked).await,

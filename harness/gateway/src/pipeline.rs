@@ -230,8 +230,9 @@ impl Pipeline {
             Vec::new()
         };
         let task = call.client.task.as_deref();
+        let asks = self.context.steps.tasks.asks;
         let asks_for_task =
-            task.is_some() && upstream.offers_tasks(call.client, Era::Handshake).await;
+            task.is_some() && asks(upstream.offers_tasks(call.client, Era::Handshake).await);
         let members = members(name, call, task.filter(|_| asks_for_task));
         let mut ask = Ask {
             method: call.method.as_str(),

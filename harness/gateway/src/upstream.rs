@@ -149,7 +149,8 @@ impl Upstream {
     ) -> Result<Answered, Failure> {
         for _ in 0..=1 {
             let link = used.insert(self.link(ask.client).await?).clone();
-            let id = self.next_id.fetch_add(1, Ordering::Relaxed).to_string();
+            let fresh = self.next_id.fetch_add(1, Ordering::Relaxed);
+            let id = (self.context.steps.transport.own_id)(fresh, link.mirrors());
             let over = CancellationToken::new();
             let ear = Ear::new(ask.client, &id, &self.context, over.clone());
             let _over = over.drop_guard();

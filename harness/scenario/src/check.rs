@@ -67,6 +67,11 @@ pub enum Expect {
         /// The place.
         place: Target,
     },
+    /// Something arrives in this place, whatever it is.
+    Present {
+        /// The place.
+        place: Target,
+    },
     /// The upstream is called exactly so often by this step.
     Count {
         /// Calls wanted.
@@ -86,6 +91,8 @@ pub enum Expect {
         step: String,
         /// The place compared in both.
         place: Target,
+        /// Where the value stands in the other step, if not in the same place: a JSON Pointer.
+        there: Option<String>,
         /// On which level they must agree.
         same: Precision,
     },
@@ -136,6 +143,8 @@ pub enum Expect {
     /// What the gateway asked of the upstream breaks no rule: the canary, which serves it all the
     /// same, noted nothing under the requirements that the check rests on.
     Asked,
+    /// No two requests of the scenario's calls reached the upstream under one id.
+    FreshIds,
     /// The value stands in the request that reached the upstream.
     Reached {
         /// Where: a JSON Pointer into the JSON-RPC message.
@@ -175,6 +184,7 @@ impl Expect {
             Self::Intact { .. } => "intact",
             Self::Equals { .. } => "equals",
             Self::Absent { .. } => "absent",
+            Self::Present { .. } => "present",
             Self::Count { .. } => "count",
             Self::Refused { .. } => "refused",
             Self::SameAs { .. } => "same-as",
@@ -190,6 +200,7 @@ impl Expect {
             Self::Digest => "digest",
             Self::Sink(sink) => sink.word(),
             Self::Asked => "asked",
+            Self::FreshIds => "fresh-ids",
             Self::Reached { .. } => "reached",
             Self::Heard(_) => "heard",
             Self::Replied(_) => "replied",
@@ -206,6 +217,7 @@ impl Expect {
             Self::Intact { place, .. }
             | Self::Equals { place, .. }
             | Self::Absent { place }
+            | Self::Present { place }
             | Self::SameAs { place, .. }
             | Self::AcrossRoutes { place }
             | Self::Prefix { place, .. }

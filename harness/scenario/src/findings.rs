@@ -5,6 +5,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::mistake::Mistake;
+use crate::requirement::Kind;
 use crate::yaml::{self, At};
 
 /// A checked file of findings: `findings-VERSION.yaml` in the folder of a profile.
@@ -46,15 +47,25 @@ pub enum Holds {
     Partly,
     /// In none.
     Nowhere,
+    /// Nobody could look: `did` says why.
+    Unseen,
 }
 
 impl Holds {
-    /// The word in listings.
-    pub const fn word(self) -> &'static str {
-        match self {
-            Self::Everywhere => "holds",
-            Self::Partly => "holds in part",
-            Self::Nowhere => "does not hold",
+    /// The words in listings, of a row of this kind. A row that tells of a fault is not kept or broken:
+    /// the fault is there or not.
+    pub const fn words(self, kind: Kind) -> &'static str {
+        match (kind, self) {
+            (_, Self::Unseen) => "not driven",
+            (Kind::Defect, Self::Everywhere) => "the fault is there",
+            (Kind::Defect, Self::Partly) => "the fault is there in part",
+            (Kind::Defect, Self::Nowhere) => "the fault is not there",
+            (Kind::Observation, Self::Everywhere) => "seen",
+            (Kind::Observation, Self::Partly) => "seen in part",
+            (Kind::Observation, Self::Nowhere) => "not seen",
+            (Kind::Promise, Self::Everywhere) => "holds",
+            (Kind::Promise, Self::Partly) => "holds in part",
+            (Kind::Promise, Self::Nowhere) => "does not hold",
         }
     }
 }
@@ -106,7 +117,8 @@ findings:
     fn a_file_tells_its_version_and_rows() {
         let findings = Findings::parse("p/findings-1.2.yaml", FILE).unwrap();
         let [(id, found)] = &findings.rows[..] else { panic!() };
-        assert_eq!((id.as_str(), found.holds.word()), ("INV-2.3", "does not hold"));
+        assert_eq!((id.as_str(), found.holds.words(Kind::Promise)), ("INV-2.3", "does not hold"));
+        assert_eq!(found.holds.words(Kind::Defect), "the fault is not there");
         assert_eq!(found.came.as_deref(), Some("{}"));
         assert!(Findings::is_one("findings-1.2.yaml") && !Findings::is_one("config.yaml"));
     }

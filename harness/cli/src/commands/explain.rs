@@ -146,6 +146,7 @@ fn right(check: &Check) -> String {
         }
         Expect::Equals { place: p, json, .. } => format!("{} is {json}", place(p)),
         Expect::Absent { place: p } => format!("nothing arrives in {}", place(p)),
+        Expect::Present { place: p } => format!("something arrives in {}", place(p)),
         Expect::Count { calls } => format!("the upstream is called exactly {calls} time(s)"),
         Expect::Refused { cause, or_intact } => {
             let or = if *or_intact { ", or the whole result" } else { "" };
@@ -156,7 +157,10 @@ fn right(check: &Check) -> String {
             };
             format!("a refusal with the request's own id, in time,{cause}{or}")
         }
-        Expect::SameAs { step, place: p, .. } => format!("{} is that of step {step}", place(p)),
+        Expect::SameAs { step, place: p, there, .. } => {
+            let there = there.as_ref().map_or(String::new(), |at| format!(" at {at}"));
+            format!("{} is that of step {step}{there}", place(p))
+        }
         Expect::Valid => "the answer obeys the protocol of the client's revision".to_owned(),
         Expect::Flagged => "a failure is told exactly when the upstream told one".to_owned(),
         Expect::Packed => "an entry for every call, in order, each with its own answer".to_owned(),
@@ -173,6 +177,7 @@ fn right(check: &Check) -> String {
         Expect::Unlike { step, place: p } => format!("{} is not that of step {step}", place(p)),
         Expect::Digest => "the digest shown is that of the definition".to_owned(),
         Expect::Asked => "what the gateway asks of the upstream breaks no rule".to_owned(),
+        Expect::FreshIds => "no two requests reach the upstream under one id".to_owned(),
         Expect::Reached { place: p, json, .. } => {
             format!("{} of the request that reaches the upstream is {json}", place(p))
         }

@@ -116,15 +116,15 @@ fn shown(out: &mut String, catalogue: &Catalogue, row: &Requirement, checks: &[S
         for findings in shipped.findings().flatten() {
             let known = findings.rows.iter().filter(|(id, _)| *id == row.id);
             let gateway = format!("{} {}", shipped.profile.name, findings.version);
-            known.for_each(|(_, finding)| found(out, &gateway, finding));
+            known.for_each(|(_, finding)| found(out, &gateway, row.kind, finding));
         }
     }
 }
 
 /// What a gateway was seen doing about a row, with the raw bytes.
-fn found(out: &mut String, gateway: &str, finding: &Finding) {
+fn found(out: &mut String, gateway: &str, kind: Kind, finding: &Finding) {
     let Finding { holds, did, check, route, sent, came } = finding;
-    let _ = writeln!(out, "    {gateway}: {}: {}", holds.word(), did.trim());
+    let _ = writeln!(out, "    {gateway}: {}: {}", holds.words(kind), did.trim());
     if let Some(check) = check {
         let route = route.as_ref().map_or(String::new(), |route| format!(" on {route}"));
         let _ = writeln!(out, "        seen by {check}{route}");

@@ -93,6 +93,8 @@ pub struct Upstream {
     pub calls: usize,
     /// What it received last.
     pub request: Option<Capture>,
+    /// The raw ids of all requests with this nonce, in the order in which they came.
+    pub ids: Vec<String>,
     /// The bytes that it put on the wire last.
     pub sent: Option<Capture>,
     /// The result or error in them; nothing for an answer that is no JSON-RPC response.

@@ -17,13 +17,14 @@ use super::fire::{Fired, Kind};
 use crate::client::Body;
 use crate::client::answer::failure;
 use crate::launch::{DIRECT, Launch};
-use crate::nonce;
 use crate::plan::Cell;
 use crate::render;
 
-use asked::{asked, reached};
+use asked::{asked, fresh_ids, reached};
 use cut::prefix;
-use plain::{absent, count, equals, flagged, large, mirrored, nothing_came, packed, strings};
+use plain::{
+    absent, count, equals, flagged, large, mirrored, nothing_came, packed, present, strings,
+};
 
 /// What a check came to.
 #[derive(Clone, Debug)]
@@ -126,9 +127,12 @@ impl<'a> Context<'a> {
                 equals(fired, place, &self.filled(json, fired), *same)
             }
             Expect::Absent { place } => absent(fired, place),
+            Expect::Present { place } => present(fired, place),
             Expect::Count { calls } => count(fired, *calls),
             Expect::Refused { cause, or_intact } => self.refused(fired, cause, *or_intact),
-            Expect::SameAs { step, place, same } => self.same_as(fired, step, place, *same),
+            Expect::SameAs { step, place, there, same } => {
+                self.same_as(fired, (step, there.as_deref()), place, *same)
+            }
             Expect::Unlike { step, place } => self.unlike(fired, step, place),
             Expect::Flagged => flagged(fired),
             Expect::Packed => packed(self.fired, fired),
@@ -138,6 +142,7 @@ impl<'a> Context<'a> {
             Expect::WithinBudget => self.within_budget(fired)?,
             Expect::Digest => self.digest(fired, check.tool.as_deref().unwrap_or_default())?,
             Expect::Asked => asked(&fired.upstream, &check.requirements),
+            Expect::FreshIds => fresh_ids(self.fired)?,
             Expect::Reached { place, json, same } => {
                 reached(&fired.upstream, &fired.nonce, (place, json, *same))
             }
@@ -306,20 +311,6 @@ impl<'a> Context<'a> {
             format!("a success came that is not what the upstream sent: {}", whole.message)
         };
         Judged { differences: whole.differences, ..Judged::broken(whole.fidelity, message) }
-    }
-
-    fn same_as(&self, fired: &Fired, step: &str, place: &Target, same: Precision) -> Judged {
-        let Some(other) = self.step(Some(step)) else {
-            return Judged::harness(format!("step `{step}` was not fired"));
-        };
-        let (Some(one), Some(two)) = (fired.answer.body.bytes(), other.answer.body.bytes()) else {
-            return nothing_came(fired);
-        };
-        let clean = |bytes: &[u8], nonce: &str| {
-            nonce::erase(&String::from_utf8_lossy(bytes), &[nonce]).into_bytes()
-        };
-        let (one, two) = (clean(one, &fired.nonce), clean(two, &other.nonce));
-        self.compare(&two, &one, &render::pointer(place, &fired.slots), same)
     }
 
     /// What the revisions of the two legs, and the profile, make legitimate: members that the

@@ -168,11 +168,8 @@ pub(super) fn agreed(params: &str) -> Revision {
     }
 }
 
-/// What is served, empty lists included: which upstreams have what shows when they are asked.
-const CAPABILITIES: &str = r#""tools":{"listChanged":true},"resources":{"listChanged":true},"prompts":{"listChanged":true},"logging":{}"#;
-
-/// The result of `initialize`.
-pub(super) fn initialize(revision: Revision, me: &str, tasks: bool) -> String {
+/// The result of `initialize`. `served` are the members of its capabilities.
+pub(super) fn initialize(revision: Revision, me: &str, tasks: bool, served: &str) -> String {
     // Without `list`: nothing is kept of whose tasks are whose (R-TASK1-18).
     let tasks = match revision {
         Revision::V2025_11_25 if tasks => {
@@ -181,13 +178,13 @@ pub(super) fn initialize(revision: Revision, me: &str, tasks: bool) -> String {
         _ => "",
     };
     format!(
-        "{{\"protocolVersion\":\"{revision}\",\"capabilities\":{{{CAPABILITIES}{tasks}}},\
+        "{{\"protocolVersion\":\"{revision}\",\"capabilities\":{{{served}{tasks}}},\
          \"serverInfo\":{me}}}"
     )
 }
 
 /// The result of `server/discover`.
-pub(super) fn discover(me: &str, tasks: bool) -> String {
+pub(super) fn discover(me: &str, tasks: bool, served: &str) -> String {
     let extensions = if tasks {
         format!(",\"extensions\":{{\"{TASKS_EXTENSION}\":{{}}}}")
     } else {
@@ -195,7 +192,7 @@ pub(super) fn discover(me: &str, tasks: bool) -> String {
     };
     format!(
         "{{\"resultType\":\"complete\",\"supportedVersions\":[\"{}\"],\
-         \"capabilities\":{{{CAPABILITIES}{extensions}}},\
+         \"capabilities\":{{{served}{extensions}}},\
          \"ttlMs\":0,\"cacheScope\":\"private\",\"_meta\":{{\"{SERVER_INFO}\":{me}}}}}",
         Revision::NEWEST
     )

@@ -55,7 +55,8 @@ pub(super) async fn open(server: &Server, id: &str, asked: &Asked) -> Response {
     let context = &server.pipeline.context;
     let revision = request::agreed(&asked.params);
     let tasks = server.pipeline.offers_tasks(&asked.client, Era::Handshake).await;
-    let result = request::initialize(revision, &context.me_json, tasks);
+    let served = (context.steps.transport.capabilities)();
+    let result = request::initialize(revision, &context.me_json, tasks, served);
     let capabilities = request::answerable(&asked.params);
     let session = context.sessions.open(revision, asked.client.owner, capabilities);
     let mut response = stream::json(Reply::ok(envelope::result(id, &result)));

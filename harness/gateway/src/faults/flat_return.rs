@@ -264,6 +264,12 @@ pub(super) const FAULTS: &[Fault] = &[
         },
     },
     Fault {
+        name: "server-info-left-out",
+        surface: SURFACE,
+        mistake: "No result says which server gave it.",
+        apply: |steps| steps.flat_return.server_info = |_, _| Splice::Keep,
+    },
+    Fault {
         name: "rpc-code-flattened",
         surface: SURFACE,
         mistake: "Every JSON-RPC error gets the code -32603.",

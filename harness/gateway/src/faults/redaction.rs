@@ -145,6 +145,12 @@ pub(super) const FAULTS: &[Fault] = &[
         apply: |steps| steps.redaction.log_words = |words| words.raw.to_owned(),
     },
     Fault {
+        name: "stderr-with-raw-words",
+        surface: SURFACE,
+        mistake: "What a program writes to its standard error goes to the log as it came.",
+        apply: |steps| steps.redaction.stderr_words = |words| words.raw.to_owned(),
+    },
+    Fault {
         name: "log-by-concatenation",
         surface: SURFACE,
         mistake: "A log line is put together from its texts, so that a line feed begins another.",

@@ -45,6 +45,22 @@ pub(super) const FAULTS: &[Fault] = &[
             .replace("\"pollIntervalMs\":", "\"pollInterval\":")),
     },
     Fault {
+        name: "task-asked-of-everybody",
+        surface: SURFACE,
+        mistake: "A client's wish for a task goes on to upstreams that have no tasks.",
+        apply: |steps| steps.tasks.asks = |_| true,
+    },
+    Fault {
+        name: "one-task-id-for-all",
+        surface: SURFACE,
+        mistake: "Every task has one and the same id for clients.",
+        apply: |steps| {
+            steps.tasks.renamed = |body, places, names| {
+                right::renamed(body, places, right::Names { own: names.own, shown: "task" })
+            };
+        },
+    },
+    Fault {
         name: "task-id-mapped-once",
         surface: SURFACE,
         mistake: "Only the handle has the client's id; later answers have the upstream's.",

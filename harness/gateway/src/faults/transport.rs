@@ -183,6 +183,35 @@ pub(super) const FAULTS: &[Fault] = &[
         apply: |steps| steps.transport.session = |_| None,
     },
     Fault {
+        name: "one-id-for-all",
+        surface: SURFACE,
+        mistake: "Requests that have a connection of their own all have one id.",
+        apply: |steps| {
+            steps.transport.own_id =
+                |fresh, alone| if alone { "1".to_owned() } else { right::own_id(fresh, alone) };
+        },
+    },
+    Fault {
+        name: "lost-stream-asked-again-as-it-was",
+        surface: SURFACE,
+        mistake: "A request whose stream was lost is sent again with the id that it had.",
+        apply: |steps| steps.transport.again = || true,
+    },
+    Fault {
+        name: "late-answer-to-who-waits",
+        surface: SURFACE,
+        mistake: "The answer to a call that was cancelled is given to the call that waits.",
+        apply: |steps| steps.transport.stray = || true,
+    },
+    Fault {
+        name: "capabilities-forgotten",
+        surface: SURFACE,
+        mistake: "Tools are all that is said to be served, resources are served all the same.",
+        apply: |steps| {
+            steps.transport.capabilities = || r#""tools":{"listChanged":true},"logging":{}"#;
+        },
+    },
+    Fault {
         name: "broken-stream-given-up",
         surface: SURFACE,
         mistake: "A stream that breaks is a failure, although it could be taken up again.",

@@ -109,6 +109,8 @@ pub type Path = &'static [&'static str];
 pub struct Steps {
     /// What an upstream is told that the client can do, given what the client says (raw objects).
     pub told: fn(capabilities: &str) -> String,
+    /// Whether `task` of a call goes on, given whether the upstream has tasks.
+    pub asks: fn(offered: bool) -> bool,
     /// Whether a client of this revision may ask about tasks, given whether this very request
     /// declares the extension. The code and the words of the refusal, if not.
     pub may_follow: fn(Revision, declares: bool) -> Result<(), (i64, String)>,
@@ -136,6 +138,7 @@ impl Steps {
     /// Each step done right.
     pub const RIGHT: Self = Self {
         told,
+        asks,
         may_follow,
         bound_to,
         refusal,
@@ -152,6 +155,11 @@ impl Steps {
 /// What it says, of this very request: nothing is added to it and nothing remembered (R-TASK2-01).
 pub fn told(capabilities: &str) -> String {
     capabilities.to_owned()
+}
+
+/// Only where it does (R-TASK1-02).
+pub fn asks(offered: bool) -> bool {
+    offered
 }
 
 /// At 2026-07-28 only who declares the extension (R-TASK2-16); 2025-06-18 has no tasks.

@@ -44,6 +44,15 @@ pub enum Named {
 pub struct Steps {
     /// The id under which a client gets its answer.
     pub id: fn(id: &str) -> String,
+    /// The id of a request to an upstream, of a number that no other has; `alone` where each
+    /// request has a connection for itself.
+    pub own_id: fn(fresh: u64, alone: bool) -> String,
+    /// What a client is told that is served here: members of its capabilities, raw.
+    pub capabilities: fn() -> &'static str,
+    /// Whether an answer that nobody waits for is given to the one request that waits.
+    pub stray: fn() -> bool,
+    /// Whether a request whose stream was lost is sent again just as it was.
+    pub again: fn() -> bool,
     /// Whether an answer for which messages wait goes out as an event stream.
     pub streams: fn(accepts: bool) -> bool,
     /// One message as an event.
@@ -78,6 +87,10 @@ impl Steps {
     /// Each step done right.
     pub const RIGHT: Self = Self {
         id,
+        own_id,
+        capabilities,
+        stray,
+        again,
         streams,
         event,
         answer_last: true,
@@ -98,6 +111,26 @@ impl Steps {
 /// The same, byte for byte (R-BASE-03).
 pub fn id(id: &str) -> String {
     id.to_owned()
+}
+
+/// A new one for each, on every way (R-MRTR-07, R-HTTP-27).
+pub fn own_id(fresh: u64, _alone: bool) -> String {
+    fresh.to_string()
+}
+
+/// What is served, empty lists included: which upstreams have what shows when they are asked.
+pub fn capabilities() -> &'static str {
+    r#""tools":{"listChanged":true},"resources":{"listChanged":true},"prompts":{"listChanged":true},"logging":{}"#
+}
+
+/// Not: it came too late for its own request, and is none of another's (R-CANC-03).
+pub fn stray() -> bool {
+    false
+}
+
+/// Not: whether a call may be made twice is its client's to know.
+pub fn again() -> bool {
+    false
 }
 
 /// Wherever the client can read one (R-HTTP-05).

@@ -65,6 +65,7 @@ impl Http {
         exchange: &Exchange<'_>,
     ) -> Result<Heard, Failure> {
         let in_session = headers.contains_key(MCP_SESSION_ID);
+        let again = (exchange.steps.transport.again)().then(|| body.clone());
         let response = self.post(body, headers.clone()).await?;
         let over = (exchange.steps.transport.session_over)(response.status().as_u16());
         if in_session && over {
@@ -84,7 +85,12 @@ impl Http {
             let has_id = exchange.resumes && !last.is_empty();
             let broken = Broken { has_id, retry_ms: stopped.retry_ms, in_vain };
             let Some(wait) = (exchange.steps.transport.resume)(&broken) else {
-                return Err(stopped.failure);
+                let Some(body) = again else { return Err(stopped.failure) };
+                let response = self.post(body, headers).await?;
+                return match body::read(response, exchange, &speaker).await? {
+                    Read::Message(message) => Ok(Heard::Message(message, session)),
+                    Read::Broken(stopped) => Err(stopped.failure),
+                };
             };
             tokio::time::sleep(wait).await;
             let mut headers = headers.clone();

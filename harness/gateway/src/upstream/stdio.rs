@@ -173,8 +173,15 @@ impl Shared {
     }
 
     /// Hands an answer to the request it is for. `None` for an answer that is nobody's.
-    fn answer(&self, id: Option<&str>, ended: Result<Message, Failure>) -> Option<()> {
+    fn answer(
+        &self,
+        id: Option<&str>,
+        ended: Result<Message, Failure>,
+        context: &Context,
+    ) -> Option<()> {
         let mut waiting = self.waiting();
+        let stray = |id: &str| !waiting.contains_key(id) && (context.steps.transport.stray)();
+        let id = id.filter(|id| !stray(id));
         let request = match id {
             Some(id) => waiting.remove(id)?,
             // Without an id it can only be told whose it is if one alone is waiting.
@@ -222,7 +229,7 @@ impl Shared {
         };
         let is_noise = bytes.trim_ascii_start().first() != Some(&b'{');
         let message = Message { bytes, arrival: Arrival::Line, status: 200 };
-        if is_noise || self.answer(id.as_deref(), Ok(message)).is_none() {
+        if is_noise || self.answer(id.as_deref(), Ok(message), context).is_none() {
             context.log.event("stray_line").text("upstream", &self.upstream).write();
         }
     }
@@ -262,7 +269,7 @@ async fn read_answers(
                     arrival: Arrival::Line,
                     status: 200,
                 });
-                let _ = shared.answer(id.as_deref(), ended);
+                let _ = shared.answer(id.as_deref(), ended, context);
             }
             if ends {
                 match line.replace(Intake::new(steps, bound)) {

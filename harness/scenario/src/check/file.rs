@@ -16,7 +16,7 @@ use crate::yaml::At;
 /// `refused`, `same-as`, `valid`, `flagged`, `packed`, `mirrored`, `across-routes`, `cut-told`,
 /// `prefix`, `within-budget`, `unlike`, `digest`, `never-in`, `in-sink`, `records`, `well-formed`,
 /// `longest`, `asked`, `reached`, `heard`, `replied`, `cancelled`, `not-before`, `status`,
-/// `distinct` must be there.
+/// `distinct`, `present`, `fresh-ids` must be there.
 #[derive(Clone, Debug, Default, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, rename_all = "kebab-case", default)]
 pub struct CheckFile {
@@ -26,12 +26,16 @@ pub struct CheckFile {
     pub(super) equals: Option<String>,
     /// Does not arrive.
     absent: Option<Level>,
+    /// Arrives, whatever it is.
+    present: Option<Level>,
     /// Number of upstream calls.
     count: Option<u32>,
     /// Is refused with its cause.
     refused: Option<Level>,
     /// Equals the answer of another step.
     same_as: Option<String>,
+    /// `same-as`: where the value stands in the other step, if not in the same place.
+    there: Option<String>,
     /// Obeys the protocol.
     valid: Option<Level>,
     /// Failure told as the upstream told it.
@@ -58,6 +62,8 @@ pub struct CheckFile {
     digest: Option<Level>,
     /// The gateway's own request to the upstream breaks no rule.
     asked: Option<Level>,
+    /// No two requests reached the upstream under one id.
+    fresh_ids: Option<Level>,
     /// Stands, as this JSON text, in the request that reached the upstream.
     reached: Option<String>,
     /// The marker stands in none of these sinks.
@@ -211,6 +217,7 @@ impl CheckFile {
             ("level", self.level.is_some() && !levelled),
             ("sinks", !self.sinks.is_empty() && !counts),
             ("marker", self.marker.is_some() && !marked),
+            ("there", self.there.is_some() && self.same_as.is_none()),
             ("field", self.field.is_some() && self.in_sink.is_none()),
             ("same", self.same != Precision::Value && !compared),
         ];
@@ -233,7 +240,7 @@ impl CheckFile {
                 "say one of intact, equals, absent, count, refused, same-as, valid, flagged, packed, \
                  mirrored, across-routes, cut-told, prefix, within-budget, unlike, digest, \
                  never-in, in-sink, records, well-formed, longest, asked, reached, heard, \
-                 replied, cancelled, not-before, status, distinct",
+                 replied, cancelled, not-before, status, distinct, present, fresh-ids",
             )),
             (Some(_), false) => Err(source.mistake(
                 &format!("check `{name}` expects several things: {}", words.join(", ")),
@@ -261,6 +268,9 @@ impl CheckFile {
         if let Some(level) = self.absent {
             found.push((level, Expect::Absent { place: self.target(source)? }));
         }
+        if let Some(level) = self.present {
+            found.push((level, Expect::Present { place: self.target(source)? }));
+        }
         if let Some(calls) = self.count {
             found.push((level, Expect::Count { calls }));
         }
@@ -281,6 +291,7 @@ impl CheckFile {
             (self.within_budget, Expect::WithinBudget),
             (self.digest, Expect::Digest),
             (self.asked, Expect::Asked),
+            (self.fresh_ids, Expect::FreshIds),
             (self.distinct, Expect::Distinct),
         ];
         found.extend(bare.into_iter().filter_map(|(level, expect)| Some((level?, expect))));
@@ -296,8 +307,14 @@ impl CheckFile {
         let mut found = Vec::new();
         let same = self.same;
         if let Some(step) = &self.same_as {
-            let (step, place) = (step.clone(), self.target(source)?);
-            found.push((level, Expect::SameAs { step, place, same }));
+            let (step, place, there) = (step.clone(), self.target(source)?, self.there.clone());
+            if there.as_ref().is_some_and(|there| !there.starts_with('/')) {
+                return Err(source.mistake(
+                    "`there` is no JSON Pointer",
+                    "a pointer begins with `/`, like /task/taskId",
+                ));
+            }
+            found.push((level, Expect::SameAs { step, place, there, same }));
         }
         if let Some(step) = &self.unlike {
             let (step, place) = (step.clone(), self.target(source)?);

@@ -164,6 +164,11 @@ pub struct Delivery {
     pub pause_ms: u64,
     /// The response waits until the client has replied to the requests among `before`.
     pub await_replies: bool,
+    /// The answer is sent although the client cancelled its request. On stdio alone: over HTTP a
+    /// client that cancels has gone.
+    pub heedless: bool,
+    /// Lines that the upstream's process writes to its standard error before the answer, on stdio.
+    pub stderr: Vec<String>,
     /// The event stream breaks and can be resumed with a GET, in handshake revisions.
     pub resumable: Option<Resumable>,
 }

@@ -276,6 +276,11 @@ impl<'a> Shot<'a> {
         let exchanges = journal.take(nonce);
         let calls = exchanges.len();
         let notes = exchanges.iter().flat_map(|exchange| exchange.notes.iter().cloned()).collect();
+        let ids = exchanges.iter().filter_map(|exchange| {
+            let message = Envelope::read(exchange.request.whole()?).ok()?;
+            message.id().map(str::to_owned)
+        });
+        let ids = ids.collect();
         let Some(last) = exchanges.into_iter().next_back() else {
             return Upstream::default();
         };
@@ -285,6 +290,7 @@ impl<'a> Shot<'a> {
         Upstream {
             calls,
             request: Some(last.request.clone()),
+            ids,
             sent: answered.map(|answer| answer.body.clone()),
             bytes: message.as_ref().map_or(0, Capture::len),
             body: message.and_then(|message| said(&message)),

@@ -129,7 +129,8 @@ fn with(now: &[ToolSpec], step: &CanaryStep) -> Vec<ToolSpec> {
     for (name, definition) in &step.tools {
         // The name that a call is routed by is the one in the definition.
         let listed = json::get_string(definition, "name").unwrap_or_else(|| name.clone());
-        let fresh = ToolSpec::new(listed, definition.trim());
+        // A long text can be written short: «TEXT*N».
+        let fresh = ToolSpec::new(listed, crate::render::fill(definition.trim(), ""));
         match tools.iter_mut().find(|tool| tool.name == *name) {
             Some(tool) => *tool = fresh,
             None => tools.push(fresh),

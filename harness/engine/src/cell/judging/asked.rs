@@ -5,7 +5,7 @@ use birdstrike_judge::{Doc, Fidelity, Pointer};
 use birdstrike_scenario::check::{Precision, Target};
 
 use super::{Judged, sameness, shown};
-use crate::cell::fire::Upstream;
+use crate::cell::fire::{Fired, Upstream};
 use crate::render;
 
 /// Nothing was noted under the requirements that the check rests on.
@@ -22,6 +22,26 @@ pub(super) fn asked(upstream: &Upstream, requirements: &[String]) -> Judged {
     };
     let message = format!("the gateway's request to the upstream breaks {first}");
     Judged { differences: broken, ..Judged::broken(Fidelity::Altered, message) }
+}
+
+/// Every request of the cell's calls that reached the upstream has an id of its own.
+///
+/// # Errors
+/// Fewer than two reached it: then there is nothing to tell apart.
+pub(super) fn fresh_ids(all: &[Fired]) -> Result<Judged, String> {
+    // The entries of a batch are calls of their own; what has no nonce of its own has no ids here.
+    let ids: Vec<&str> = all.iter().flat_map(|one| &one.upstream.ids).map(String::as_str).collect();
+    if ids.len() < 2 {
+        return Err("fewer than two requests reached the upstream".into());
+    }
+    let twice = ids.iter().enumerate().find(|(at, id)| ids[..*at].contains(id));
+    Ok(match twice {
+        None => Judged::intact(),
+        Some((_, id)) => {
+            let message = format!("two requests reached the upstream under the id {id}");
+            Judged::broken(Fidelity::Altered, message)
+        }
+    })
 }
 
 /// A value in the message that reached the upstream last.

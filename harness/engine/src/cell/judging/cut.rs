@@ -3,9 +3,10 @@
 use birdstrike_judge::{Doc, Fidelity, JsonStr, Pointer};
 use birdstrike_scenario::check::{Precision, Target};
 
-use super::{Context, Judged, shown};
+use super::{Context, Judged, nothing_came, shown};
 use crate::cell::fire::Fired;
 use crate::client::{Body, Claims};
+use crate::nonce;
 use crate::render;
 
 /// Code points that a mark behind a shortened string may have.
@@ -74,6 +75,40 @@ impl Context<'_> {
         }
         let message = format!("the batch holds {weight} bytes of results, its budget is {budget}");
         Ok(Judged::broken(Fidelity::Added, message))
+    }
+
+    /// The value is that of another step, there in the same place unless said otherwise.
+    pub(super) fn same_as(
+        &self,
+        fired: &Fired,
+        (step, there): (&str, Option<&str>),
+        place: &Target,
+        same: Precision,
+    ) -> Judged {
+        let Some(other) = self.step(Some(step)) else {
+            return Judged::harness(format!("step `{step}` was not fired"));
+        };
+        let (Some(one), Some(two)) = (fired.answer.body.bytes(), other.answer.body.bytes()) else {
+            return nothing_came(fired);
+        };
+        let clean = |bytes: &[u8], nonce: &str| {
+            nonce::erase(&String::from_utf8_lossy(bytes), &[nonce]).into_bytes()
+        };
+        let (one, two) = (clean(one, &fired.nonce), clean(two, &other.nonce));
+        let pointer = render::pointer(place, &fired.slots);
+        match there {
+            None => self.compare(&two, &one, &pointer, same),
+            Some(there) => {
+                let at = |bytes: &[u8], pointer: &str| {
+                    let doc = Doc::scan(bytes).ok()?;
+                    Some(doc.at(&Pointer::parse(pointer).ok()?)?.bytes().to_vec())
+                };
+                match (at(&two, there), at(&one, &pointer)) {
+                    (Some(two), Some(one)) => self.compare(&two, &one, "", same),
+                    _ => super::nothing_there(fired, other),
+                }
+            }
+        }
     }
 
     /// The value differs from that of another step.

@@ -51,6 +51,21 @@ pub(super) fn absent(fired: &Fired, place: &Target) -> Judged {
     }
 }
 
+/// Something stands there.
+pub(super) fn present(fired: &Fired, place: &Target) -> Judged {
+    let pointer = render::pointer(place, &fired.slots);
+    let Some(down) = fired.answer.body.bytes() else {
+        return nothing_came(fired);
+    };
+    let (Ok(doc), Ok(at)) = (Doc::scan(down), Pointer::parse(&pointer)) else {
+        return Judged::harness(format!("{pointer} cannot be looked up"));
+    };
+    match doc.at(&at) {
+        Some(_) => Judged::intact(),
+        None => Judged::broken(Fidelity::Lost, format!("nothing is at {}", shown(&pointer))),
+    }
+}
+
 /// All string values of a JSON text, joined: what a refusal says, without the names of its members.
 pub(super) fn strings(bytes: &[u8]) -> String {
     let Ok(doc) = Doc::scan(bytes) else {

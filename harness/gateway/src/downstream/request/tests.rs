@@ -67,7 +67,7 @@ fn initialize_echoes_what_it_knows() {
         ("2024-11-05", "2025-11-25"),
     ] {
         let params = format!(r#"{{"protocolVersion":"{asked}"}}"#);
-        let result = initialize(agreed(&params), "{}", true);
+        let result = initialize(agreed(&params), "{}", true, "\"tools\":{}");
         assert_eq!(json::get_string(&result, "protocolVersion").unwrap(), answered);
     }
 }

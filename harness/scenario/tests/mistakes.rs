@@ -78,6 +78,7 @@ fn checks_that_do_not_fit() {
         ("no requirement", "expect: {a: {flagged: policy}}\n"),
         ("several expectations", "expect: {a: {flagged: policy, valid: must}}\n"),
         ("no expectation", "expect: {a: {slot: text}}\n"),
+        ("a must of spelling", "expect: {a: {intact: must, slot: data, same: json}}\n"),
         ("no value", "expect: {a: {intact: must}}\n"),
         ("a slot and a pointer", "expect: {a: {intact: must, slot: text, at: /a}}\n"),
         ("no pointer", "expect: {a: {intact: must, at: content}}\n"),

@@ -152,6 +152,7 @@ impl CheckFile {
         named(name, "a check", source)?;
         let (level, expect) = self.expectation(name, source)?;
         self.nothing_stray(&expect, source)?;
+        self.no_spelling_is_a_must(level, source)?;
         let routes = words(&self.routes, &ROUTES, "route", source)?;
         let revisions = words(&self.revisions, &REVISIONS, "revision", source)?;
         let requirements =
@@ -228,6 +229,17 @@ impl CheckFile {
             }
             None => Ok(()),
         }
+    }
+
+    /// No rule of JSON or of the protocol asks for a spelling: 12.50 and 12.5 are one number.
+    fn no_spelling_is_a_must(&self, level: Level, source: &Source<'_>) -> Result<(), Mistake> {
+        if level != Level::Must || self.same == Precision::Value {
+            return Ok(());
+        }
+        Err(source.mistake(
+            "how a value is spelled cannot be a must",
+            "leave `same` out, or make a second check of it at level policy",
+        ))
     }
 
     fn expectation(&self, name: &str, source: &Source<'_>) -> Result<(Level, Expect), Mistake> {

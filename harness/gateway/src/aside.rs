@@ -104,8 +104,10 @@ impl Ear {
         match method {
             "notifications/progress" => {
                 let token = json::get(params, "progressToken")?;
-                let own = self.token.as_deref()?;
-                let token = (steps.progress)(token, own, self.aside.token.as_deref()?)?;
+                let token = match (&self.token, &self.aside.token) {
+                    (Some(own), Some(clients)) => (steps.progress)(token, own, clients)?,
+                    _ => (steps.uninvited)(token)?,
+                };
                 let params = json::set(params, "progressToken", &token).ok()?;
                 Some(envelope::notification(method, Some(&params)))
             }

@@ -98,7 +98,8 @@ async fn receive(State(server): State<Arc<Server>>, headers: HeaderMap, body: Bo
         Kind::Request => request(&server, &headers, &message, owner, session).await,
         Kind::Notification | Kind::Result | Kind::Error => {
             session::take(&server, &message, session.as_deref());
-            StatusCode::ACCEPTED.into_response()
+            let accepted = server.pipeline.context.steps.transport.door.accepted;
+            StatusCode::from_u16(accepted).unwrap_or(StatusCode::ACCEPTED).into_response()
         }
         Kind::Broken(why) => stream::json(refusal(None, codes::INVALID_REQUEST, why)),
     }
@@ -115,10 +116,15 @@ async fn request(
     let steps = server.pipeline.context.steps.transport;
     let (to_client, messages) = mpsc::channel(sessions::QUEUE);
     let to_client = (steps.streams)(reads_streams(headers)).then_some(to_client);
-    let asked = Asked::read(message, headers, &Aside { to_client, session, ..Aside::default() });
+    let asked = Asked::read(
+        message,
+        headers,
+        &Aside { to_client, session, ..Aside::default() },
+        &steps.door,
+    );
     let mut asked = match asked {
         Ok(asked) => asked,
-        Err(refused) => return stream::json(refused.reply(id)),
+        Err(refused) => return stream::json(refused.reply(id, &steps.door)),
     };
     asked.client.owner = owner;
     let id = (steps.id)(id);
@@ -177,7 +183,8 @@ fn serve(server: &Arc<Server>, id: &str, asked: Asked) -> Work {
         // By the id that the client knows.
         session.enter(&asked.client.aside.id)
     });
-    let era = asked.client.revision.era();
+    let leaving_cancels = server.pipeline.context.steps.transport.door.leaving_cancels;
+    let leaving_cancels = leaving_cancels(asked.client.revision.era());
     let own_id = id.clone();
     let work = async move {
         let cancelled = async {
@@ -192,7 +199,7 @@ fn serve(server: &Arc<Server>, id: &str, asked: Asked) -> Work {
             () = server.stopped.cancelled() => Some(stopping(&id)),
         }
     };
-    if era == Era::Stateless {
+    if leaving_cancels {
         return Box::pin(work);
     }
     let task = tokio::spawn(work);
@@ -230,7 +237,8 @@ async fn answer(server: &Server, id: &str, asked: &Asked) -> Reply {
             }
             let shown: String = method.chars().take(100).collect();
             let message = format!("unknown method: {shown}");
-            Reply::error(revision, Some(id), codes::METHOD_NOT_FOUND, &message, None)
+            let code = (pipeline.context.steps.transport.door.code)(codes::METHOD_NOT_FOUND);
+            Reply::error(revision, Some(id), code, &message, None)
         }
     }
 }
@@ -284,9 +292,12 @@ async fn call(pipeline: &Pipeline, id: &str, asked: &Asked) -> Reply {
         others: &params.others,
         client: &client,
     };
-    if let Err(mismatch) = pipeline.check_param_headers(&call) {
+    if let Err(mismatch) = pipeline.check_param_headers(&call)
+        && (pipeline.context.steps.transport.door.refuses_headers)(false, false)
+    {
         let message = mismatch.to_string();
-        return Reply::error(Revision::NEWEST, Some(id), codes::HEADER_MISMATCH, &message, None);
+        let code = (pipeline.context.steps.transport.door.code)(codes::HEADER_MISMATCH);
+        return Reply::error(Revision::NEWEST, Some(id), code, &message, None);
     }
     flat::call(pipeline, id, &call).await
 }

@@ -7,6 +7,7 @@
 mod answer_reading;
 mod audit_export;
 mod batch_packing;
+mod door;
 mod facade;
 mod flat_return;
 mod is_error;
@@ -58,6 +59,7 @@ pub const fn all() -> &'static [&'static [Fault]] {
         audit_export::FAULTS,
         listing::FAULTS,
         transport::FAULTS,
+        door::FAULTS,
     ]
 }
 

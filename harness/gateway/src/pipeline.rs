@@ -19,6 +19,7 @@ use crate::sinks::{self, Facts};
 use crate::surfaces::answer_reading::{self, Answer, Asked, Kind};
 use crate::surfaces::mutators::{self, Change};
 use crate::surfaces::resource_links::{self, Source, Way};
+use crate::surfaces::transport::door;
 use crate::upstream::{Answered, Ask, Upstream};
 
 /// The upstreams and how their tools are called here.
@@ -97,15 +98,11 @@ impl Ended {
 }
 
 impl Pipeline {
-    /// The upstream that has a tool, and the tool's name there. With one upstream names are as they
-    /// are; with several the upstream's name and a dot come before (R-TOOLS-08).
+    /// The upstream that has a tool, and the tool's name there.
     pub(crate) fn resolve<'a>(&self, tool: &'a str) -> Option<(&Upstream, &'a str)> {
-        if let [upstream] = &self.upstreams[..] {
-            return Some((upstream, tool));
-        }
-        let (prefix, name) = tool.split_once('.')?;
-        let upstream = self.upstreams.iter().find(|upstream| upstream.name == prefix)?;
-        Some((upstream, name))
+        let names: Vec<&str> = self.upstreams.iter().map(|upstream| &*upstream.name).collect();
+        let (at, name) = (self.context.steps.transport.door.owner)(tool, &names)?;
+        self.upstreams.get(at).map(|upstream| (upstream, name))
     }
 
     /// What clients call the tool that an upstream calls `own`.
@@ -233,7 +230,8 @@ impl Pipeline {
         let asks = self.context.steps.tasks.asks;
         let asks_for_task =
             task.is_some() && asks(upstream.offers_tasks(call.client, Era::Handshake).await);
-        let members = members(name, call, task.filter(|_| asks_for_task));
+        let task = task.filter(|_| asks_for_task);
+        let members = members(name, call, task, &self.context.steps.transport.door);
         let mut ask = Ask {
             method: call.method.as_str(),
             name: Some(name),
@@ -352,17 +350,18 @@ impl Drop for Watch<'_> {
 }
 
 /// The members of the params for the upstream, with its own name for the tool.
-fn members(name: &str, call: &Call<'_>, task: Option<&str>) -> String {
+fn members(name: &str, call: &Call<'_>, task: Option<&str>, steps: &door::Steps) -> String {
     let key = if call.method == Method::Resource { "uri" } else { "name" };
     let mut members = format!("\"{key}\":{}", json::quote(name));
     if !call.arguments.is_empty() {
-        members.push_str(&format!(",\"arguments\":{}", call.arguments));
+        members.push_str(&format!(",\"arguments\":{}", (steps.arguments)(call.arguments)));
     }
     if let Some(task) = task {
         members.push_str(&format!(",\"task\":{task}"));
     }
-    if !call.others.is_empty() {
-        members.push_str(&format!(",{}", call.others));
+    let others = (steps.others)(call.others);
+    if !others.is_empty() {
+        members.push_str(&format!(",{others}"));
     }
     members
 }

@@ -7,14 +7,14 @@
 
 use std::collections::HashMap;
 
+use birdstrike_scenario::check::Expect;
 use birdstrike_scenario::scenario::Step;
 use birdstrike_scenario::{Catalogue, Check, Scenario};
 use serde_json::{Value, json};
 
-/// What a step is called, whose it is, and how long its client waits: none of it changes how an
-/// answer is judged.
-const NAMES: [&str; 8] =
-    ["answer", "answers", "save", "id", "upstream", "from", "tool", "gives-up-ms"];
+/// What of a step bears on how its answer is judged: what is asked for, and on which route. What a
+/// step is called, whose it is and what it sends up do not.
+const KEPT: [&str; 6] = ["via", "method", "what", "at", "task", "body"];
 
 /// Ids of checks, each with what it has in common with those like it.
 pub fn likenesses(catalogue: &Catalogue) -> HashMap<String, String> {
@@ -35,22 +35,16 @@ fn likeness(scenario: &Scenario, check: &Check) -> Option<String> {
     let mut step = serde_json::to_value(step).ok()?;
     for inner in step.as_object_mut()?.values_mut() {
         if let Value::Object(members) = inner {
-            members.retain(|name, value| !NAMES.contains(&name.as_str()) && !is_unset(value));
+            members.retain(|name, value| KEPT.contains(&name.as_str()) && !value.is_null());
         }
     }
+    // How an answer travelled shows in what arrives of it, which is what a check looks at.
     let answer = answer.and_then(|answer| scenario.answers.get(answer));
-    let whole = json!([check.expect, check.tool, step, answer]).to_string();
+    let answer = answer.map(|answer| (&answer.form, &answer.task));
+    // What was noted of a request counts under the requirements that the check rests on.
+    let noted = matches!(check.expect, Expect::Asked).then_some(&check.requirements);
+    let whole = json!([check.expect, noted, check.tool, step, answer]).to_string();
     Some(anonymous(&whole))
-}
-
-/// A member that was not given says nothing.
-fn is_unset(value: &Value) -> bool {
-    match value {
-        Value::Null => true,
-        Value::Array(items) => items.is_empty(),
-        Value::Object(members) => members.is_empty(),
-        _ => false,
-    }
 }
 
 /// The step that a check speaks of, and the name of its answer.

@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use axum::body::{Body, Bytes, to_bytes};
 use axum::response::{IntoResponse, Response};
-use http::header::WWW_AUTHENTICATE;
+use http::header::{ORIGIN, WWW_AUTHENTICATE};
 use http::{HeaderMap, StatusCode};
 
 use super::{Server, guard};
@@ -15,7 +15,11 @@ const REQUEST_TIME: Duration = Duration::from_secs(30);
 
 /// Who asks, if it may.
 pub(super) fn admit(server: &Server, headers: &HeaderMap) -> Result<Owner, NotAdmitted> {
-    guard::check(headers, server.address).map_err(NotAdmitted::Elsewhere)?;
+    let steps = &server.pipeline.context.steps.transport.door;
+    let elsewhere = guard::check(headers, server.address).err();
+    if !(steps.admits)(elsewhere.is_none(), headers.contains_key(ORIGIN)) {
+        return Err(NotAdmitted::Elsewhere(elsewhere.unwrap_or("the Origin is not welcome")));
+    }
     server.pipeline.context.identities.owner(headers).ok_or(NotAdmitted::Unknown)
 }
 

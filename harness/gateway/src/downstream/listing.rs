@@ -17,7 +17,8 @@ pub(super) async fn list(pipeline: &Pipeline, id: &str, asked: &Asked) -> Reply 
     let revision = asked.client.revision;
     if json::get(&asked.params, "cursor").is_some() {
         let message = "unknown cursor: the list has one page";
-        return Reply::error(revision, Some(id), codes::INVALID_PARAMS, message, None);
+        let code = (pipeline.context.steps.transport.door.code)(codes::INVALID_PARAMS);
+        return Reply::error(revision, Some(id), code, message, None);
     }
     // Progress of several requests is not that of one.
     let client = asked.client.without_progress();
@@ -39,6 +40,7 @@ pub(super) async fn list(pipeline: &Pipeline, id: &str, asked: &Asked) -> Reply 
                 continue;
             }
         };
+        let definitions = (steps.fresh)(&upstream.name, definitions);
         let mut list = Vec::new();
         for definition in definitions {
             let name = json::get_string(&definition, "name").unwrap_or_default();
@@ -71,7 +73,7 @@ pub(super) async fn list(pipeline: &Pipeline, id: &str, asked: &Asked) -> Reply 
     } else {
         format!("{{\"tools\":[{tools}]}}")
     };
-    Reply::ok(envelope::result(id, &result))
+    Reply::ok(envelope::result(id, &(steps.page)(result)))
 }
 
 /// A definition with its digest; `None` for one that is withheld, as it is not what it is pinned to

@@ -69,6 +69,7 @@ fn listed_as(pipeline: &Pipeline, upstream: &Upstream, what: Listing, text: Stri
         Listing::Templates => Source::Template,
         Listing::Prompts | Listing::Tools => return prefixed(pipeline, upstream, text),
     };
+    let text = (pipeline.context.steps.listing.resource)(text);
     let Context { links, steps, .. } = &*pipeline.context;
     if !links.is_namespaced {
         return text;

@@ -11,6 +11,7 @@ use crate::aside::Aside;
 use crate::client::Client;
 use crate::routes::Reply;
 use crate::sessions::Session;
+use crate::surfaces::transport::door::Steps;
 use crate::trace::Trace;
 
 /// The newest revision with a handshake: what a client with unknown wishes is offered.
@@ -39,8 +40,9 @@ impl Refused {
     }
 
     /// All of these are answered with 400.
-    pub(super) fn reply(self, id: &str) -> Reply {
+    pub(super) fn reply(self, id: &str, steps: &Steps) -> Reply {
         let Self { code, message, data } = self;
+        let code = (steps.code)(code);
         let reply = Reply::error(Revision::NEWEST, Some(id), code, &message, data.as_deref());
         Reply { status: 400, ..reply }
     }
@@ -54,8 +56,12 @@ impl Asked {
         message: &Envelope<'_>,
         headers: &HeaderMap,
         aside: &Aside,
+        steps: &Steps,
     ) -> Result<Self, Refused> {
         let method = message.method().unwrap_or_default().into_owned();
+        if !message.id().is_none_or(steps.takes_id) {
+            return Err(Refused::new(codes::INVALID_REQUEST, "`id` is of no kind that is taken"));
+        }
         let params = message.params().unwrap_or("{}");
         if json::kind(params) != "an object" {
             return Err(Refused::new(codes::INVALID_PARAMS, "`params` is no object"));
@@ -66,10 +72,13 @@ impl Asked {
         let stateless = version.is_some() || header == Some(Revision::NEWEST.as_str());
         let revision = match header {
             _ if method == "initialize" => NEWEST_HANDSHAKE,
-            _ if stateless => stateless_revision(&method, params, version.as_deref(), headers)?,
-            header => handshake_revision(header, aside.session.as_deref())?,
+            _ if stateless => {
+                stateless_revision(&method, params, version.as_deref(), headers, steps)?
+            }
+            header => handshake_revision(header, aside.session.as_deref(), steps)?,
         };
         if revision.era() == Era::Stateless
+            && steps.needs_capabilities
             && !meta.is_some_and(|meta| {
                 json::get(meta, CLIENT_CAPABILITIES).is_some_and(|c| json::kind(c) == "an object")
             })
@@ -94,14 +103,19 @@ impl Asked {
 pub(super) fn handshake_revision(
     header: Option<&str>,
     session: Option<&Session>,
+    steps: &Steps,
 ) -> Result<Revision, Refused> {
     let refused = |why: String| Refused::new(codes::INVALID_REQUEST, why);
+    let unnamed = session.map_or(Revision::V2025_06_18, |session| session.revision);
     let Some(header) = header else {
-        return Ok(session.map_or(Revision::V2025_06_18, |session| session.revision));
+        let missing = || refused(format!("{MCP_PROTOCOL_VERSION} is missing"));
+        return if steps.needs_version { Err(missing()) } else { Ok(unnamed) };
     };
-    let revision = header
-        .parse::<Revision>()
-        .map_err(|error| refused(format!("{MCP_PROTOCOL_VERSION}: {error}")))?;
+    let revision = match header.parse::<Revision>() {
+        Ok(revision) => revision,
+        Err(_) if (steps.speaks)(false) => unnamed,
+        Err(error) => return Err(refused(format!("{MCP_PROTOCOL_VERSION}: {error}"))),
+    };
     match session {
         Some(session) if session.revision != revision => Err(refused(format!(
             "{MCP_PROTOCOL_VERSION}: {revision}, and the session agreed on {}",
@@ -128,17 +142,22 @@ fn stateless_revision(
     params: &str,
     version: Option<&str>,
     headers: &HeaderMap,
+    steps: &Steps,
 ) -> Result<Revision, Refused> {
     let name = name_param(method).and_then(|member| json::get_string(params, member));
     let mirrored = Mirrored { version, method, name: name.as_deref() };
     let find = |name: &str| Found::of(headers.get_all(name).iter().map(HeaderValue::as_bytes));
-    check_mirror(find, &mirrored)
-        .map_err(|mismatch| Refused::new(codes::HEADER_MISMATCH, mismatch.to_string()))?;
+    let unlike = check_mirror(find, &mirrored).err();
+    if (steps.refuses_headers)(unlike.is_none(), is_coded(headers)) {
+        let why = unlike.map_or("a header is coded".to_owned(), |mismatch| mismatch.to_string());
+        return Err(Refused::new(codes::HEADER_MISMATCH, why));
+    }
     let version = version.ok_or_else(|| {
         Refused::new(codes::INVALID_PARAMS, format!("`_meta` lacks `{PROTOCOL_VERSION}`"))
     })?;
     match version.parse::<Revision>() {
         Ok(revision) if revision.era() == Era::Stateless => Ok(revision),
+        _ if (steps.speaks)(false) => Ok(Revision::NEWEST),
         _ => Err(Refused {
             code: codes::UNSUPPORTED_VERSION,
             message: "unsupported protocol version".into(),
@@ -149,6 +168,11 @@ fn stateless_revision(
             )),
         }),
     }
+}
+
+/// Whether any header holds what a header cannot say as it is (R-HTTP-17).
+pub(super) fn is_coded(headers: &HeaderMap) -> bool {
+    headers.values().any(|value| value.as_bytes().starts_with(b"=?base64?"))
 }
 
 fn param_headers(headers: &HeaderMap) -> Vec<(HeaderName, HeaderValue)> {

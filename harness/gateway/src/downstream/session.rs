@@ -141,7 +141,9 @@ fn in_session(server: &Server, headers: &HeaderMap) -> Result<Arc<Session>, Box<
         Box::new(status.into_response())
     };
     let session = named(server, headers, owner).map_err(refused)?.ok_or_else(|| refused(400))?;
-    request::handshake_revision(version(headers), Some(&session)).map_err(|_| refused(400))?;
+    let steps = &server.pipeline.context.steps.transport.door;
+    request::handshake_revision(version(headers), Some(&session), steps)
+        .map_err(|_| refused(400))?;
     Ok(session)
 }
 

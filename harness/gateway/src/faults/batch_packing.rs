@@ -4,7 +4,7 @@ use birdstrike_wire::json;
 use birdstrike_wire::shape::text_block;
 
 use super::text::through_value;
-use super::{Fault, edit, with_text, without};
+use super::{Fault, blocks, edit, with_text, without};
 use crate::failure::{Cause, Failure};
 use crate::surfaces::answer_reading::{Answer, Kind};
 use crate::surfaces::batch_packing::{self as right, Done, Tally, first_text};
@@ -81,6 +81,35 @@ pub(super) const FAULTS: &[Fault] = &[
         mistake: "_meta is kept on the flat route and lost in a batch.",
         apply: |steps| {
             steps.batch_packing.result = |result| without(result.to_owned(), "_meta");
+        },
+    },
+    Fault {
+        name: "entry-links-as-text",
+        surface: SURFACE,
+        mistake: "A link in an entry becomes a text that says where it leads.",
+        apply: |steps| {
+            steps.batch_packing.result = |result| {
+                blocks(result.to_owned(), |_, block| {
+                    let link = json::get_string(block, "type")? == "resource_link";
+                    let address = json::get_string(block, "uri").filter(|_| link);
+                    address.map(|address| text_block(&address))
+                })
+            };
+        },
+    },
+    Fault {
+        name: "entry-of-data-and-meta-loses-text",
+        surface: SURFACE,
+        mistake: "An entry with a typed part and metadata is rebuilt from these two.",
+        apply: |steps| {
+            steps.batch_packing.result = |result| {
+                let has = |name: &str| json::get(result, name).is_some();
+                if has("structuredContent") && has("_meta") {
+                    edit(result.to_owned(), |result| json::set(result, "content", "[]").ok())
+                } else {
+                    result.to_owned()
+                }
+            };
         },
     },
     Fault {

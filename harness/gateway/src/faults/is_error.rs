@@ -85,6 +85,19 @@ pub(super) const FAULTS: &[Fault] = &[
         },
     },
     Fault {
+        name: "text-alone-told-as-failed",
+        surface: SURFACE,
+        mistake: "An answer without a typed part is told as a failure, as nothing could be read of it.",
+        apply: |steps| {
+            steps.is_error.finish = |ended| match ended {
+                Ok(answer) if json::get(&answer.body, "structuredContent").is_none() => {
+                    Finish::Failed
+                }
+                _ => right::finish(ended),
+            };
+        },
+    },
+    Fault {
         name: "tool-error-told-as-completed",
         surface: SURFACE,
         mistake: "Event and audit say completed for a result that says it failed, as an answer came.",

@@ -1,6 +1,8 @@
 //! Faults of the area `listing`.
 
+use std::collections::BTreeMap;
 use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::{Mutex, PoisonError};
 
 use birdstrike_wire::{Revision, json};
 
@@ -198,12 +200,98 @@ pub(super) const FAULTS: &[Fault] = &[
         apply: |steps| steps.listing.unusable = |_| None,
     },
     Fault {
+        name: "description-dropped",
+        surface: SURFACE,
+        mistake: "The description of a tool is left out.",
+        apply: lacks!("description"),
+    },
+    Fault {
+        name: "input-schema-closed",
+        surface: SURFACE,
+        mistake: "An inputSchema is made to refuse arguments that it does not name.",
+        apply: |steps| {
+            steps.listing.definition = |definition, name, client| {
+                edit(right::definition(definition, name, client), |definition| {
+                    let schema = json::get(definition, "inputSchema")?;
+                    let closed = json::set(schema, "additionalProperties", "false").ok()?;
+                    json::set(definition, "inputSchema", &closed).ok()
+                })
+            };
+        },
+    },
+    Fault {
+        name: "task-support-claimed",
+        surface: SURFACE,
+        mistake: "Every tool is said to be callable as a task, whatever its upstream can do.",
+        apply: |steps| {
+            steps.listing.definition = |definition, name, client| {
+                edit(right::definition(definition, name, client), |definition| {
+                    json::set(definition, "execution", "{\"taskSupport\":\"optional\"}").ok()
+                })
+            };
+        },
+    },
+    Fault {
+        name: "listing-kept-for-ever",
+        surface: SURFACE,
+        mistake: "The first listing of an upstream is the one that is shown from then on.",
+        apply: |steps| {
+            steps.listing.fresh = |upstream, definitions| {
+                let mut first = KEPT.lock().unwrap_or_else(PoisonError::into_inner);
+                first.entry(upstream.to_owned()).or_insert(definitions).clone()
+            };
+        },
+    },
+    Fault {
+        name: "tools-never-forgotten",
+        surface: SURFACE,
+        mistake: "A tool that was listed once is listed ever after.",
+        apply: |steps| {
+            steps.listing.fresh = |upstream, mut definitions| {
+                let mut all = KEPT.lock().unwrap_or_else(PoisonError::into_inner);
+                let known = all.entry(upstream.to_owned()).or_default();
+                let name = |definition: &str| json::get_string(definition, "name");
+                known.retain(|old| definitions.iter().all(|new| name(new) != name(old)));
+                let gone = known.clone();
+                known.extend(definitions.iter().cloned());
+                definitions.extend(gone);
+                definitions
+            };
+        },
+    },
+    Fault {
+        name: "bad-header-annotations-listed",
+        surface: SURFACE,
+        mistake: "A tool whose annotations no header can obey is listed like any.",
+        apply: |steps| steps.listing.drops_bad_headers = false,
+    },
+    Fault {
+        name: "no-cursor-is-null",
+        surface: SURFACE,
+        mistake: "That no page follows is said by a cursor that is null.",
+        apply: |steps| {
+            steps.listing.page =
+                |result| edit(result, |result| json::set(result, "nextCursor", "null").ok());
+        },
+    },
+    Fault {
+        name: "resource-definition-rebuilt",
+        surface: SURFACE,
+        mistake: "Of the definition of a resource or template only its address is listed.",
+        apply: |steps| {
+            steps.listing.resource = |definition| kept(definition, &["uri"]);
+        },
+    },
+    Fault {
         name: "changes-kept-quiet",
         surface: SURFACE,
         mistake: "That a list has changed is told by the upstream, and to nobody else.",
         apply: |steps| steps.listing.announces = |_| false,
     },
 ];
+
+/// What was listed, by upstream.
+static KEPT: Mutex<BTreeMap<String, Vec<String>>> = Mutex::new(BTreeMap::new());
 
 const BARE: [&str; 3] = ["name", "description", "inputSchema"];
 const KNOWN: [&str; 9] = [

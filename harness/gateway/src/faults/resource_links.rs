@@ -5,7 +5,7 @@ use std::ops::Range;
 use birdstrike_wire::envelope::error_object;
 use birdstrike_wire::{Revision, json};
 
-use super::Fault;
+use super::{Fault, edit, without};
 use crate::surfaces::answer_reading::Kind;
 use crate::surfaces::resource_links::places::{each, in_block};
 use crate::surfaces::resource_links::{self as right, Handed, Source, Taken, places, uri};
@@ -252,6 +252,44 @@ pub(super) const FAULTS: &[Fault] = &[
             steps.resource_links.missing = |handed, uri, client| match handed {
                 Handed::ToOthers => error_object(-31006, "Not yours to read", None),
                 _ => right::missing(handed, uri, client),
+            };
+        },
+    },
+    Fault {
+        name: "missing-resource-is-empty",
+        surface: SURFACE,
+        mistake: "A resource that is not there is one without contents.",
+        apply: |steps| {
+            steps.resource_links.instead = |_| Some("{\"contents\":[]}".to_owned());
+        },
+    },
+    Fault {
+        name: "contents-lose-their-address",
+        surface: SURFACE,
+        mistake: "The contents of a resource do not say which it is.",
+        apply: |steps| {
+            steps.resource_links.relayed = |result| {
+                edit(result, |result| {
+                    let contents = json::items(json::get(result, "contents")?).ok()?;
+                    let bare = contents.iter().map(|one| without((*one).to_owned(), "uri"));
+                    let bare = bare.collect::<Vec<_>>().join(",");
+                    json::set(result, "contents", &format!("[{bare}]")).ok()
+                })
+            };
+        },
+    },
+    Fault {
+        name: "prompt-flattened",
+        surface: SURFACE,
+        mistake: "The messages of a prompt become one text of the assistant.",
+        apply: |steps| {
+            steps.resource_links.relayed = |result| {
+                edit(result, |result| {
+                    json::get(result, "messages")?;
+                    let one =
+                        "[{\"role\":\"assistant\",\"content\":{\"type\":\"text\",\"text\":\"\"}}]";
+                    json::set(result, "messages", one).ok()
+                })
             };
         },
     },

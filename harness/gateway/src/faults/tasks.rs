@@ -3,8 +3,8 @@
 use std::collections::HashMap;
 use std::sync::{LazyLock, Mutex, PoisonError};
 
-use birdstrike_wire::json;
 use birdstrike_wire::meta::TASKS_EXTENSION;
+use birdstrike_wire::{codes, json};
 
 use super::{Fault, edit, with_text, without};
 use crate::surfaces::tasks::{self as right, Unopened};
@@ -19,6 +19,14 @@ macro_rules! on_handle {
 }
 
 pub(super) const FAULTS: &[Fault] = &[
+    Fault {
+        name: "unknown-task-is-internal",
+        surface: SURFACE,
+        mistake: "A task id that cannot be read is an internal error.",
+        apply: |steps| {
+            steps.tasks.refusal = |unopened| (codes::INTERNAL_ERROR, right::refusal(unopened).1);
+        },
+    },
     Fault {
         name: "handle-meta-dropped",
         surface: SURFACE,

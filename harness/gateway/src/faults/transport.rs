@@ -60,6 +60,12 @@ pub(super) const FAULTS: &[Fault] = &[
         apply: |steps| steps.transport.progress = |_, _, clients| Some(clients.to_owned()),
     },
     Fault {
+        name: "progress-to-whoever-calls",
+        surface: SURFACE,
+        mistake: "Progress is passed on as it comes, to clients too that gave no token.",
+        apply: |steps| steps.transport.uninvited = |token| Some(token.to_owned()),
+    },
+    Fault {
         name: "progress-token-passed-up",
         surface: SURFACE,
         mistake: "The client's token goes upstream, where two clients can have the same.",

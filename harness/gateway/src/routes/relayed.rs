@@ -20,6 +20,7 @@ pub(crate) async fn ask(pipeline: &Pipeline, id: &str, call: &Call<'_>) -> Reply
         Ok(Answer { kind, body }) => {
             let identity = &pipeline.context.me_json;
             let cell = Cell { upstream: revision.unwrap_or(client), client, kind, identity };
+            let body = (pipeline.context.steps.resource_links.relayed)(body);
             return Reply::ok(envelope::result(id, &fitted(body, call.method, &cell)));
         }
         Err(failure) if failure.cause == Cause::UnknownResource => {
@@ -29,7 +30,11 @@ pub(crate) async fn ask(pipeline: &Pipeline, id: &str, call: &Call<'_>) -> Reply
         }
         Err(failure) => failure.to_error(client, &upstream),
     };
-    refused(id, &error, client)
+    let instead = pipeline.context.steps.resource_links.instead;
+    match instead(&error).filter(|_| call.method == Method::Resource) {
+        Some(result) => Reply::ok(envelope::result(id, &result)),
+        None => refused(id, &error, client),
+    }
 }
 
 fn refused(id: &str, error: &str, client: Revision) -> Reply {

@@ -48,11 +48,31 @@ pub struct Steps {
     pub fails: fn(failed: usize, all: usize) -> bool,
     /// Whether clients are told of this change.
     pub announces: fn(method: &str) -> bool,
+    /// The definitions of an upstream that are listed, of those that it just gave.
+    pub fresh: fn(upstream: &str, definitions: Vec<String>) -> Vec<String>,
+    /// Whether a tool whose annotations no header can obey is left out.
+    pub drops_bad_headers: bool,
+    /// The result of a listing of tools.
+    pub page: fn(result: String) -> String,
+    /// The definition of a resource or of a template, but for its address.
+    pub resource: fn(definition: String) -> String,
 }
 
 impl Steps {
     /// Each step done right.
-    pub const RIGHT: Self = Self { next, unusable, name, definition, joined, fails, announces };
+    pub const RIGHT: Self = Self {
+        next,
+        unusable,
+        name,
+        definition,
+        joined,
+        fails,
+        announces,
+        fresh,
+        drops_bad_headers: true,
+        page: whole,
+        resource: whole,
+    };
 }
 
 /// The next page, as long as there is one that was not read before. The empty string is a cursor
@@ -120,6 +140,16 @@ pub fn fails(failed: usize, all: usize) -> bool {
 /// Of each (R-TOOLS-05).
 pub fn announces(_method: &str) -> bool {
     true
+}
+
+/// These and no others (R-TOOLS-05).
+pub fn fresh(_upstream: &str, definitions: Vec<String>) -> Vec<String> {
+    definitions
+}
+
+/// Every byte.
+pub fn whole(text: String) -> String {
+    text
 }
 
 #[cfg(test)]

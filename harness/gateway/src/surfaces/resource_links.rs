@@ -74,6 +74,10 @@ pub struct Steps {
     pub missing: fn(Handed, uri: &str, client: Revision) -> String,
     /// The error object of an upstream that has no such resource.
     pub not_there: fn(error: String, client: Revision) -> String,
+    /// A result in the place of the error of a read; mostly none.
+    pub instead: fn(error: &str) -> Option<String>,
+    /// What was read, or a prompt, as it is passed on.
+    pub relayed: fn(result: String) -> String,
 }
 
 impl Steps {
@@ -86,6 +90,8 @@ impl Steps {
         may_read,
         missing,
         not_there,
+        instead,
+        relayed,
     };
 }
 
@@ -115,6 +121,16 @@ pub fn not_there(error: String, client: Revision) -> String {
     }
     let code = Cause::UnknownResource.code(client).to_string();
     json::set(&error, "code", &code).unwrap_or(error)
+}
+
+/// None: an error is an error (R-ERR-20).
+pub fn instead(_error: &str) -> Option<String> {
+    None
+}
+
+/// Every byte.
+pub fn relayed(result: String) -> String {
+    result
 }
 
 /// Hands out the links of an ended call.

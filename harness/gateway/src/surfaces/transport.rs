@@ -4,6 +4,8 @@
 //! that client's cancellations and answers find their way back. Each side keeps ids and tokens of its
 //! own; the gateway stands between and translates.
 
+pub mod door;
+
 use std::time::Duration;
 
 use birdstrike_wire::{Era, Revision, json};
@@ -63,6 +65,8 @@ pub struct Steps {
     pub token: fn(clients: &str, own: &str) -> String,
     /// The token under which the client is told of progress with `token`, if it is told.
     pub progress: fn(token: &str, own: &str, clients: &str) -> Option<String>,
+    /// The token under which a client is told of progress that gave none, if it is told.
+    pub uninvited: fn(token: &str) -> Option<String>,
     /// Whether a log message of this level goes to a client that wants those from `wanted` on.
     pub log: fn(level: &str, wanted: Option<&str>, client: Revision) -> bool,
     /// Whether a notification of no known kind is passed on.
@@ -81,6 +85,8 @@ pub struct Steps {
     pub resume: fn(&Broken) -> Option<Duration>,
     /// Whether this status of an answer says that the session with the upstream is over.
     pub session_over: fn(status: u16) -> bool,
+    /// What is asked of requests, and what becomes of them.
+    pub door: door::Steps,
 }
 
 impl Steps {
@@ -96,6 +102,7 @@ impl Steps {
         answer_last: true,
         token,
         progress,
+        uninvited,
         log,
         unknown,
         ruling,
@@ -105,6 +112,7 @@ impl Steps {
         session,
         resume,
         session_over,
+        door: door::Steps::RIGHT,
     };
 }
 
@@ -159,6 +167,11 @@ pub fn token(_clients: &str, own: &str) -> String {
 /// The client's own, of the same type, and only for the request that it belongs to (R-PROG-02).
 pub fn progress(token: &str, own: &str, clients: &str) -> Option<String> {
     (token == own).then(|| clients.to_owned())
+}
+
+/// Not: it did not ask (R-PROG-02).
+pub fn uninvited(_token: &str) -> Option<String> {
+    None
 }
 
 /// The levels of RFC 5424, the least first.

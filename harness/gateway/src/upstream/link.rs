@@ -102,10 +102,12 @@ impl Link {
         context: &Context,
     ) -> Result<Heard, Failure> {
         let body = envelope::request(request.id, request.method, request.params);
+        let door = &context.steps.transport.door;
+        let body = (door.request)(body);
         let mut flight = Flight { link: self, request, context, landed: false };
         let heard = match &self.way {
             Way::Http { http, .. } => {
-                let headers = self.headers(request);
+                let headers = (door.headers)(self.headers(request));
                 let exchange = Exchange {
                     id: request.id,
                     limit_bytes: self.limit_bytes,

@@ -166,7 +166,13 @@ impl Upstream {
         let schema = json::get(definition, "inputSchema").filter(|s| s.contains("x-mcp-header"));
         let schema = schema.filter(|_| answered.link.mirrors());
         let found: Vec<Annotation> = match schema.map(serde_json::from_str) {
-            Some(Ok(schema)) => annotations(&schema).map_err(|why| format!("{name}: {why}"))?,
+            Some(Ok(schema)) => match annotations(&schema) {
+                Ok(found) => found,
+                Err(why) if self.context.steps.listing.drops_bad_headers => {
+                    return Err(format!("{name}: {why}"));
+                }
+                Err(_) => Vec::new(),
+            },
             _ => Vec::new(),
         };
         let mut mirrored = self.mirrored.lock().unwrap_or_else(PoisonError::into_inner);

@@ -8,7 +8,12 @@ fn headers(pairs: &[(&'static str, &'static str)]) -> HeaderMap {
 }
 
 fn read(text: &str, pairs: &[(&'static str, &'static str)]) -> Result<Asked, Refused> {
-    Asked::read(&Envelope::read(text.as_bytes()).unwrap(), &headers(pairs), &Aside::default())
+    Asked::read(
+        &Envelope::read(text.as_bytes()).unwrap(),
+        &headers(pairs),
+        &Aside::default(),
+        &Steps::RIGHT,
+    )
 }
 
 fn call(meta: &str) -> String {

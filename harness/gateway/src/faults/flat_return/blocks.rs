@@ -127,6 +127,67 @@ pub(in crate::faults) const FAULTS: &[Fault] = &[
         },
     },
     Fault {
+        name: "audio-refused",
+        surface: SURFACE,
+        mistake: "A block of sound is none of the kinds that the gateway knows, and a failure.",
+        apply: |steps| {
+            steps.flat_return.result = |result| {
+                let audio = kinds(&result).iter().any(|kind| kind == "audio");
+                let failed = |result: &str| json::set(result, "isError", "true").ok();
+                if audio { edit(result, failed) } else { result }
+            };
+        },
+    },
+    Fault {
+        name: "embedded-contents-left-out",
+        surface: SURFACE,
+        mistake: "An embedded resource is passed on as its address, to be read when it is wanted.",
+        apply: |steps| {
+            steps.flat_return.result = |result| {
+                blocks(result, |_, block| {
+                    let bare = json::get(block, "resource")?.to_owned();
+                    let bare = without(without(bare, "text"), "blob");
+                    json::set(block, "resource", &bare).ok()
+                })
+            };
+        },
+    },
+    Fault {
+        name: "empty-addresses-named",
+        surface: SURFACE,
+        mistake: "A link without an address is called by what it lacks.",
+        apply: |steps| {
+            steps.flat_return.result = |result| {
+                blocks(result, |_, block| {
+                    let empty = json::get_string(block, "uri").is_some_and(|uri| uri.is_empty());
+                    let named = || json::set(block, "name", "\"(no address)\"").ok();
+                    if empty { named() } else { None }
+                })
+            };
+        },
+    },
+    Fault {
+        name: "mime-types-dropped",
+        surface: SURFACE,
+        mistake: "Links lose their media type.",
+        apply: |steps| {
+            steps.flat_return.result = |result| {
+                blocks(result, |_, block| {
+                    json::get(block, "uri")?;
+                    Some(without(block.to_owned(), "mimeType"))
+                })
+            };
+        },
+    },
+    Fault {
+        name: "page-address-replaced-in-texts",
+        surface: SURFACE,
+        mistake: "The address of a page is replaced wherever it stands, in a text too.",
+        apply: |steps| {
+            steps.flat_return.result = |result| result.replace("see ui://", "see https://");
+        },
+    },
+    Fault {
         name: "wrap-mark-followed",
         surface: SURFACE,
         mistake: "A vendor's mark in the metadata that the value was wrapped is followed: it is \

@@ -178,11 +178,11 @@ pub(super) const FAULTS: &[Fault] = &[
         apply: |steps| steps.transport.door.others = |_| String::new(),
     },
     Fault {
-        name: "requests-without-version",
+        name: "requests-name-their-version-twice",
         surface: SURFACE,
-        mistake: "Requests go up without the member that says which JSON-RPC they are.",
+        mistake: "Two layers of the gateway say which JSON-RPC it is, each in a member of its own.",
         apply: |steps| {
-            steps.transport.door.request = |message| without(message, "jsonrpc");
+            steps.transport.door.request = |message| message.replacen('{', "{\"jsonrpc\":\"2.0\",", 1);
         },
     },
     Fault {
@@ -227,12 +227,6 @@ pub(super) const FAULTS: &[Fault] = &[
         surface: SURFACE,
         mistake: "Arguments that belong into headers too go up in the body alone.",
         apply: lacks_headers!(|name| name.starts_with("mcp-param-")),
-    },
-    Fault {
-        name: "session-not-sent-up",
-        surface: SURFACE,
-        mistake: "The session that an upstream opened is forgotten at once.",
-        apply: lacks_headers!(|name| name == "mcp-session-id"),
     },
 ];
 

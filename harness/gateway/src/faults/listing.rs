@@ -188,12 +188,6 @@ pub(super) const FAULTS: &[Fault] = &[
         },
     },
     Fault {
-        name: "one-upstream-fails-all",
-        surface: SURFACE,
-        mistake: "An upstream that does not answer takes the tools of all others with it.",
-        apply: |steps| steps.listing.fails = |failed, _| failed > 0,
-    },
-    Fault {
         name: "broken-tools-listed",
         surface: SURFACE,
         mistake: "A definition that no client can read is listed beside all others.",
@@ -206,15 +200,15 @@ pub(super) const FAULTS: &[Fault] = &[
         apply: lacks!("description"),
     },
     Fault {
-        name: "input-schema-closed",
+        name: "input-schema-without-type",
         surface: SURFACE,
-        mistake: "An inputSchema is made to refuse arguments that it does not name.",
+        mistake: "An inputSchema does not say that it is one of an object, as that goes without saying.",
         apply: |steps| {
             steps.listing.definition = |definition, name, client| {
                 edit(right::definition(definition, name, client), |definition| {
                     let schema = json::get(definition, "inputSchema")?;
-                    let closed = json::set(schema, "additionalProperties", "false").ok()?;
-                    json::set(definition, "inputSchema", &closed).ok()
+                    let bare = without(schema.to_owned(), "type");
+                    json::set(definition, "inputSchema", &bare).ok()
                 })
             };
         },
@@ -239,23 +233,6 @@ pub(super) const FAULTS: &[Fault] = &[
             steps.listing.fresh = |upstream, definitions| {
                 let mut first = KEPT.lock().unwrap_or_else(PoisonError::into_inner);
                 first.entry(upstream.to_owned()).or_insert(definitions).clone()
-            };
-        },
-    },
-    Fault {
-        name: "tools-never-forgotten",
-        surface: SURFACE,
-        mistake: "A tool that was listed once is listed ever after.",
-        apply: |steps| {
-            steps.listing.fresh = |upstream, mut definitions| {
-                let mut all = KEPT.lock().unwrap_or_else(PoisonError::into_inner);
-                let known = all.entry(upstream.to_owned()).or_default();
-                let name = |definition: &str| json::get_string(definition, "name");
-                known.retain(|old| definitions.iter().all(|new| name(new) != name(old)));
-                let gone = known.clone();
-                known.extend(definitions.iter().cloned());
-                definitions.extend(gone);
-                definitions
             };
         },
     },

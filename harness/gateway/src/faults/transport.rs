@@ -202,12 +202,6 @@ pub(super) const FAULTS: &[Fault] = &[
             steps.transport.resume = |broken| right::resume(broken).map(|_| Duration::ZERO);
         },
     },
-    Fault {
-        name: "session-over-on-any-error",
-        surface: SURFACE,
-        mistake: "Any error status is taken for the end of the session, and the call is sent again.",
-        apply: |steps| steps.transport.session_over = |status| status >= 400,
-    },
 ];
 
 fn quoted(id: &str) -> String {

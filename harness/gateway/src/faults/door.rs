@@ -1,8 +1,8 @@
 //! Faults of the area `transport` where requests come in and go up.
 
 use birdstrike_wire::headers::MCP_PROTOCOL_VERSION;
+use birdstrike_wire::json;
 use birdstrike_wire::meta::{CLIENT_INFO, PROTOCOL_VERSION};
-use birdstrike_wire::{codes, json};
 use http::header::ACCEPT;
 use http::{HeaderName, HeaderValue};
 
@@ -83,17 +83,6 @@ pub(super) const FAULTS: &[Fault] = &[
         surface: SURFACE,
         mistake: "Refused requests get codes of the gateway's own, in the reserved range.",
         apply: |steps| steps.transport.door.code = |_| -32_050,
-    },
-    Fault {
-        name: "unknown-method-is-internal",
-        surface: SURFACE,
-        mistake: "A method that there is not is an internal error.",
-        apply: |steps| {
-            steps.transport.door.code = |code| match code {
-                codes::METHOD_NOT_FOUND => codes::INTERNAL_ERROR,
-                code => right::code(code),
-            };
-        },
     },
     Fault {
         name: "notifications-answered",
@@ -182,7 +171,8 @@ pub(super) const FAULTS: &[Fault] = &[
         surface: SURFACE,
         mistake: "Two layers of the gateway say which JSON-RPC it is, each in a member of its own.",
         apply: |steps| {
-            steps.transport.door.request = |message| message.replacen('{', "{\"jsonrpc\":\"2.0\",", 1);
+            steps.transport.door.request =
+                |message| message.replacen('{', "{\"jsonrpc\":\"2.0\",", 1);
         },
     },
     Fault {

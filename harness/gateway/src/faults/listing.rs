@@ -61,38 +61,10 @@ pub(super) const FAULTS: &[Fault] = &[
         },
     },
     Fault {
-        name: "unknown-definition-members-dropped",
-        surface: SURFACE,
-        mistake: "A definition is read into a struct, and what that has no field for is lost.",
-        apply: |steps| {
-            steps.listing.definition = |definition, name, client| {
-                kept(right::definition(definition, name, client), &KNOWN)
-            };
-        },
-    },
-    Fault {
-        name: "title-dropped",
-        surface: SURFACE,
-        mistake: "The title of a tool is left out.",
-        apply: lacks!("title"),
-    },
-    Fault {
         name: "hints-dropped",
         surface: SURFACE,
         mistake: "The annotations of a tool are left out, so that a harmless one looks destructive.",
         apply: lacks!("annotations"),
-    },
-    Fault {
-        name: "icons-dropped",
-        surface: SURFACE,
-        mistake: "The icons of a tool are left out.",
-        apply: lacks!("icons"),
-    },
-    Fault {
-        name: "definition-meta-dropped",
-        surface: SURFACE,
-        mistake: "The `_meta` of a tool is left out.",
-        apply: lacks!("_meta"),
     },
     Fault {
         name: "output-schema-dropped",
@@ -243,15 +215,6 @@ pub(super) const FAULTS: &[Fault] = &[
         apply: |steps| steps.listing.drops_bad_headers = false,
     },
     Fault {
-        name: "no-cursor-is-null",
-        surface: SURFACE,
-        mistake: "That no page follows is said by a cursor that is null.",
-        apply: |steps| {
-            steps.listing.page =
-                |result| edit(result, |result| json::set(result, "nextCursor", "null").ok());
-        },
-    },
-    Fault {
         name: "resource-definition-rebuilt",
         surface: SURFACE,
         mistake: "Of the definition of a resource or template only its address is listed.",
@@ -271,18 +234,6 @@ pub(super) const FAULTS: &[Fault] = &[
 static KEPT: Mutex<BTreeMap<String, Vec<String>>> = Mutex::new(BTreeMap::new());
 
 const BARE: [&str; 3] = ["name", "description", "inputSchema"];
-const KNOWN: [&str; 9] = [
-    "name",
-    "title",
-    "description",
-    "inputSchema",
-    "outputSchema",
-    "annotations",
-    "icons",
-    "execution",
-    "_meta",
-];
-
 /// An object with these of its members.
 fn kept(object: String, names: &[&str]) -> String {
     edit(object, |object| {

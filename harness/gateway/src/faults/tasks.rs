@@ -53,23 +53,6 @@ pub(super) const FAULTS: &[Fault] = &[
             .replace("\"pollIntervalMs\":", "\"pollInterval\":")),
     },
     Fault {
-        name: "task-id-mapped-once",
-        surface: SURFACE,
-        mistake: "Only the handle has the client's id; later answers have the upstream's.",
-        apply: |steps| {
-            steps.tasks.places =
-                |method| if method == "tools/call" { right::places(method) } else { &[] };
-        },
-    },
-    Fault {
-        name: "task-id-mapped-everywhere",
-        surface: SURFACE,
-        mistake: "The upstream's id is replaced wherever its text stands, in results too.",
-        apply: |steps| {
-            steps.tasks.renamed = |body, _, names| body.replace(names.own, names.shown);
-        },
-    },
-    Fault {
         name: "task-owner-unchecked",
         surface: SURFACE,
         mistake: "Whoever knows the id of a task may follow it.",

@@ -169,11 +169,13 @@ impl Run<'_> {
             revisions: Vec::new(),
         });
         let context = judging::Context { launch: self.launch, cell: self.cell, fired: self.fired };
-        let Some(first) = self.fired.first() else {
+        // Where every request breaks a rule on purpose, or gets no answer, there is nothing to judge.
+        let due = |fired: &&Fired| !fired.exempt && !fired.method.starts_with("notifications/");
+        let Some(first) = self.fired.iter().find(due) else {
             return;
         };
-        let due = self.fired.iter().filter(|fired| !fired.exempt);
-        let broken = due.map(|fired| (fired, valid::judge(&context, fired)));
+        let broken =
+            self.fired.iter().filter(due).map(|fired| (fired, valid::judge(&context, fired)));
         let worst = broken.into_iter().find(|(_, judged)| !judged.holds);
         let (fired, judged) = worst.unwrap_or_else(|| (first, Judged::intact()));
         // An answer to a call that no upstream saw breaks rules or proves nothing.

@@ -12,6 +12,8 @@ use birdstrike_scenario::scenario::Step;
 use birdstrike_scenario::{Catalogue, Check, Scenario};
 use serde_json::{Value, json};
 
+use super::VALID;
+
 /// What of a step bears on how its answer is judged: what is asked for, and on which route. What a
 /// step is called, whose it is and what it sends up do not.
 const KEPT: [&str; 6] = ["via", "method", "what", "at", "task", "body"];
@@ -24,6 +26,10 @@ pub fn likenesses(catalogue: &Catalogue) -> HashMap<String, String> {
             if let Some(likeness) = likeness(scenario, check) {
                 known.insert(scenario.check_id(&check.name), likeness);
             }
+        }
+        // It asks the same of every answer.
+        if let Some(kind) = subject(scenario, None).and_then(|(step, _)| kind(step)) {
+            known.insert(scenario.check_id(VALID), format!("{VALID} {kind}"));
         }
     }
     known
@@ -45,6 +51,11 @@ fn likeness(scenario: &Scenario, check: &Check) -> Option<String> {
     let noted = matches!(check.expect, Expect::Asked).then_some(&check.requirements);
     let whole = json!([check.expect, noted, check.tool, step, answer]).to_string();
     Some(anonymous(&whole))
+}
+
+/// The word for a step in files.
+fn kind(step: &Step) -> Option<String> {
+    serde_json::to_value(step).ok()?.as_object()?.keys().next().cloned()
 }
 
 /// The step that a check speaks of, and the name of its answer.

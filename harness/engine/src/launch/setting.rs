@@ -60,10 +60,7 @@ pub(super) async fn canary(
     // where something will be told.
     let listening =
         plan.cells.iter().any(|cell| catalogue.scenarios[cell.scenario].all_steps().any(announces));
-    // One of two may forget its session while the other keeps its own.
-    let sessions = second;
     let upstream = |name: &str| UpstreamSpec {
-        sessions,
         tools: tools.clone(),
         resources: resources(name),
         resource_templates: vec![TEMPLATE.to_owned()],

@@ -90,12 +90,6 @@ pub(super) const FAULTS: &[Fault] = &[
         },
     },
     Fault {
-        name: "rpc-error-lost-in-events",
-        surface: SURFACE,
-        mistake: "A JSON-RPC error in an event stream is read as a result without content.",
-        apply: error_lost!(EventStream),
-    },
-    Fault {
         name: "rpc-error-lost-in-json",
         surface: SURFACE,
         mistake: "A JSON-RPC error in a JSON body is read as a result without content.",
@@ -201,14 +195,6 @@ pub(super) const FAULTS: &[Fault] = &[
                 Ok(_) => None,
                 Err(_) => right::code(ended, client),
             };
-        },
-    },
-    Fault {
-        name: "code-told-as-internal",
-        surface: SURFACE,
-        mistake: "The sinks are told -32603 for every JSON-RPC error.",
-        apply: |steps| {
-            steps.answer_reading.code = |ended, client| right::code(ended, client).map(|_| -32603);
         },
     },
     Fault {

@@ -2,7 +2,6 @@
 
 use super::Fault;
 use crate::surfaces::audit_export as right;
-use crate::surfaces::record::Value;
 
 const SURFACE: &str = "audit-export";
 
@@ -66,42 +65,11 @@ pub(super) const FAULTS: &[Fault] = &[
         },
     },
     Fault {
-        name: "leef-tab-unescaped",
-        surface: SURFACE,
-        mistake: "A tab in a value of LEEF ends its attribute.",
-        apply: |steps| {
-            steps.audit_export.leef_value = |text| {
-                let text = text.replace('\\', "\\\\");
-                text.replace('\n', "\\n").replace('\r', "\\r")
-            };
-        },
-    },
-    Fault {
-        name: "bracket-unescaped",
-        surface: SURFACE,
-        mistake: "Structured data escapes the quote alone, so that a bracket in a value ends it for \
-                  strict readers, and a backslash takes the escape of the quote away.",
-        apply: |steps| {
-            steps.audit_export.sd_value = |text| right::on_one_line(&text.replace('"', "\\\""));
-        },
-    },
-    Fault {
         name: "quote-unescaped",
         surface: SURFACE,
         mistake: "A quote in a value of structured data ends the value.",
         apply: |steps| {
             steps.audit_export.sd_value = |text| right::on_one_line(&text.replace(']', "\\]"));
-        },
-    },
-    Fault {
-        name: "json-by-concatenation",
-        surface: SURFACE,
-        mistake: "A JSON line is put together from its texts, quotes and line feeds included.",
-        apply: |steps| {
-            steps.audit_export.json_value = |value| match value {
-                Value::Text(text) => format!("\"{text}\""),
-                _ => value.json(),
-            };
         },
     },
     Fault {

@@ -7,7 +7,7 @@ use super::text::through_value;
 use super::{Fault, blocks, edit, with_text, without};
 use crate::failure::{Cause, Failure};
 use crate::surfaces::answer_reading::{Answer, Kind};
-use crate::surfaces::batch_packing::{self as right, Done, Tally, first_text};
+use crate::surfaces::batch_packing::{self as right, Done};
 use crate::surfaces::is_error;
 
 const SURFACE: &str = "batch-packing";
@@ -28,17 +28,6 @@ pub(super) const FAULTS: &[Fault] = &[
         apply: |steps| steps.batch_packing.arrange = |done| done,
     },
     Fault {
-        name: "failed-entries-dropped",
-        surface: SURFACE,
-        mistake: "A call that failed has no entry.",
-        apply: |steps| {
-            steps.batch_packing.arrange = |mut done| {
-                done.retain(succeeded);
-                right::arrange(done)
-            };
-        },
-    },
-    Fault {
         name: "neighbours-result",
         surface: SURFACE,
         mistake: "The entry of a call that failed holds the result of the call before it.",
@@ -54,12 +43,6 @@ pub(super) const FAULTS: &[Fault] = &[
                 done
             };
         },
-    },
-    Fault {
-        name: "entry-result-as-string",
-        surface: SURFACE,
-        mistake: "The result stands in its entry as a string of JSON.",
-        apply: |steps| steps.batch_packing.result = json::quote,
     },
     Fault {
         name: "entry-through-value",
@@ -124,18 +107,6 @@ pub(super) const FAULTS: &[Fault] = &[
         },
     },
     Fault {
-        name: "entry-array-left-out",
-        surface: SURFACE,
-        mistake: "A typed part that is no object is left out of the entry.",
-        apply: |steps| {
-            steps.batch_packing.result =
-                |result| match json::get(result, "structuredContent").map(json::kind) {
-                    None | Some("an object") => result.to_owned(),
-                    Some(_) => without(result.to_owned(), "structuredContent"),
-                };
-        },
-    },
-    Fault {
         name: "upstream-result-dropped",
         surface: SURFACE,
         mistake: "Of a failed result only its text is kept.",
@@ -165,17 +136,6 @@ pub(super) const FAULTS: &[Fault] = &[
         },
     },
     Fault {
-        name: "tally-all-succeeded",
-        surface: SURFACE,
-        mistake: "The batch counts as succeeded what was called, not what succeeded.",
-        apply: |steps| {
-            steps.batch_packing.tally = |successes| {
-                let total = successes.len();
-                Tally { total, succeeded: total, failed: 0 }
-            };
-        },
-    },
-    Fault {
         name: "last-entry-lost",
         surface: SURFACE,
         mistake: "The list of entries is one too short.",
@@ -187,58 +147,12 @@ pub(super) const FAULTS: &[Fault] = &[
         },
     },
     Fault {
-        name: "one-failure-fails-all",
-        surface: SURFACE,
-        mistake: "If one call failed, the batch is an error and no result is returned.",
-        apply: |steps| {
-            steps.batch_packing.pack = |entries, tally| match tally.failed {
-                0 => right::pack(entries, tally),
-                failed => is_error::own_error(&format!("{failed} calls failed")),
-            };
-        },
-    },
-    Fault {
-        name: "unknown-members-lost-beside-failures",
-        surface: SURFACE,
-        mistake: "If one call failed, the results of the others are rebuilt from the members that \
-                  every revision knows.",
-        apply: |steps| {
-            steps.batch_packing.pack = |entries, tally| match tally.failed {
-                0 => right::pack(entries, tally),
-                _ => right::pack(&results(entries, |result| Some(known_members(result))), tally),
-            };
-        },
-    },
-    Fault {
         name: "batch-without-content",
         surface: SURFACE,
         mistake: "The batch has a typed part and no content at all.",
         apply: |steps| {
             steps.batch_packing.pack =
                 |entries, tally| without(right::pack(entries, tally), "content");
-        },
-    },
-    Fault {
-        name: "batch-as-text-only",
-        surface: SURFACE,
-        mistake: "The batch is returned as text, without a typed part.",
-        apply: |steps| {
-            steps.batch_packing.pack = |entries, tally| {
-                let packed = right::pack(entries, tally);
-                let part = json::get(&packed, "structuredContent").unwrap_or_default().to_owned();
-                without(with_text(packed, &part), "structuredContent")
-            };
-        },
-    },
-    Fault {
-        name: "entry-text-only",
-        surface: SURFACE,
-        mistake: "An entry holds the text of the first block in place of the result.",
-        apply: |steps| {
-            steps.batch_packing.result = |result| {
-                let text: String = serde_json::from_str(first_text(result)).unwrap_or_default();
-                format!("{{\"content\":[{}]}}", text_block(&text))
-            };
         },
     },
     Fault {
@@ -305,16 +219,6 @@ fn is_oversize(done: &Done) -> bool {
 fn succeeded(done: &Done) -> bool {
     let success = |kind| matches!(kind, Kind::Success | Kind::Task | Kind::InputRequired);
     done.ended.as_ref().is_ok_and(|answer| success(answer.kind))
-}
-
-/// Entries with their results edited.
-fn results(entries: &[String], change: impl Fn(&str) -> Option<String>) -> Vec<String> {
-    let changed = |entry: &String| {
-        edit(entry.clone(), |entry| {
-            json::set(entry, "result", &change(json::get(entry, "result")?)?).ok()
-        })
-    };
-    entries.iter().map(changed).collect()
 }
 
 /// A result less the members that not every revision knows.

@@ -1,8 +1,8 @@
 //! Faults of the area `transport` where requests come in and go up.
 
 use birdstrike_wire::headers::MCP_PROTOCOL_VERSION;
+use birdstrike_wire::json;
 use birdstrike_wire::meta::{CLIENT_INFO, PROTOCOL_VERSION};
-use birdstrike_wire::{codes, json};
 use http::header::ACCEPT;
 use http::{HeaderName, HeaderValue};
 
@@ -83,17 +83,6 @@ pub(super) const FAULTS: &[Fault] = &[
         surface: SURFACE,
         mistake: "Refused requests get codes of the gateway's own, in the reserved range.",
         apply: |steps| steps.transport.door.code = |_| -32_050,
-    },
-    Fault {
-        name: "unknown-method-is-internal",
-        surface: SURFACE,
-        mistake: "A method that there is not is an internal error.",
-        apply: |steps| {
-            steps.transport.door.code = |code| match code {
-                codes::METHOD_NOT_FOUND => codes::INTERNAL_ERROR,
-                code => right::code(code),
-            };
-        },
     },
     Fault {
         name: "notifications-answered",
@@ -178,11 +167,12 @@ pub(super) const FAULTS: &[Fault] = &[
         apply: |steps| steps.transport.door.others = |_| String::new(),
     },
     Fault {
-        name: "requests-without-version",
+        name: "requests-name-their-version-twice",
         surface: SURFACE,
-        mistake: "Requests go up without the member that says which JSON-RPC they are.",
+        mistake: "Two layers of the gateway say which JSON-RPC it is, each in a member of its own.",
         apply: |steps| {
-            steps.transport.door.request = |message| without(message, "jsonrpc");
+            steps.transport.door.request =
+                |message| message.replacen('{', "{\"jsonrpc\":\"2.0\",", 1);
         },
     },
     Fault {
@@ -227,12 +217,6 @@ pub(super) const FAULTS: &[Fault] = &[
         surface: SURFACE,
         mistake: "Arguments that belong into headers too go up in the body alone.",
         apply: lacks_headers!(|name| name.starts_with("mcp-param-")),
-    },
-    Fault {
-        name: "session-not-sent-up",
-        surface: SURFACE,
-        mistake: "The session that an upstream opened is forgotten at once.",
-        apply: lacks_headers!(|name| name == "mcp-session-id"),
     },
 ];
 

@@ -7,31 +7,16 @@ use crate::surfaces::flat_return as right;
 
 const SURFACE: &str = "flat-return";
 
-pub(super) const FAULTS: &[Fault] = &[
-    Fault {
-        name: "facade-failure-flattened",
-        surface: SURFACE,
-        mistake: "The facade tells of a failed result its first text and no more.",
-        apply: |steps| {
-            steps.flat_return.facade = |ended, success| match ended {
-                Ok(Answer { kind: Kind::ToolError, body }) => {
-                    format!("{{\"error\":{},\"error_type\":\"tool_error\"}}", first_text(body))
-                }
-                _ => right::facade(ended, success),
-            };
-        },
+pub(super) const FAULTS: &[Fault] = &[Fault {
+    name: "facade-failure-flattened",
+    surface: SURFACE,
+    mistake: "The facade tells of a failed result its first text and no more.",
+    apply: |steps| {
+        steps.flat_return.facade = |ended, success| match ended {
+            Ok(Answer { kind: Kind::ToolError, body }) => {
+                format!("{{\"error\":{},\"error_type\":\"tool_error\"}}", first_text(body))
+            }
+            _ => right::facade(ended, success),
+        };
     },
-    Fault {
-        name: "facade-text-only",
-        surface: SURFACE,
-        mistake: "The facade returns the first text of a result in place of the result.",
-        apply: |steps| {
-            steps.flat_return.facade = |ended, success| match ended {
-                Ok(Answer { body, .. }) if success => {
-                    format!("{{\"result\":{{\"text\":{}}}}}", first_text(body))
-                }
-                _ => right::facade(ended, success),
-            };
-        },
-    },
-];
+}];

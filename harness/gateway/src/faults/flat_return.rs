@@ -2,13 +2,12 @@
 
 pub(super) mod blocks;
 
-use birdstrike_wire::{Era, envelope, json, meta};
+use birdstrike_wire::{envelope, json};
 use serde_json::Value;
 
 use super::text::{doubles, through_value};
 use super::{Fault, blocks as each_block, edit, with_text, without};
 use crate::failure::{Cause, Failure};
-use crate::surfaces::answer_reading::Kind;
 use crate::surfaces::flat_return::{self as right, Splice};
 
 const SURFACE: &str = "flat-return";
@@ -31,6 +30,17 @@ macro_rules! dropped_if {
 }
 
 pub(super) const FAULTS: &[Fault] = &[
+    Fault {
+        name: "meta-lost-with-empty-content",
+        surface: SURFACE,
+        mistake: "A result without blocks is rebuilt from its typed part, and its _meta is gone.",
+        apply: |steps| {
+            steps.flat_return.result = |result| match json::get(&result, "content") {
+                Some("[]") => without(result, "_meta"),
+                _ => result,
+            };
+        },
+    },
     Fault {
         name: "result-through-value",
         surface: SURFACE,
@@ -163,15 +173,6 @@ pub(super) const FAULTS: &[Fault] = &[
         },
     },
     Fault {
-        name: "block-annotations-dropped",
-        surface: SURFACE,
-        mistake: "Blocks lose their annotations.",
-        apply: |steps| {
-            steps.flat_return.result =
-                |result| each_block(result, |_, block| json::remove(block, "annotations").ok());
-        },
-    },
-    Fault {
         name: "null-members-added",
         surface: SURFACE,
         mistake: "Absent members of a block are written as null.",
@@ -191,32 +192,10 @@ pub(super) const FAULTS: &[Fault] = &[
         apply: |steps| steps.flat_return.result = |result| without(result, "_meta"),
     },
     Fault {
-        name: "meta-lost-with-empty-content",
-        surface: SURFACE,
-        mistake: "A result without blocks is rebuilt from its typed part, and its _meta is gone.",
-        apply: |steps| {
-            steps.flat_return.result = |result| match json::get(&result, "content") {
-                Some("[]") => without(result, "_meta"),
-                _ => result,
-            };
-        },
-    },
-    Fault {
         name: "array-sent-below",
         surface: SURFACE,
         mistake: "A typed part that is no object goes to clients whose revision does not have it.",
         apply: |steps| steps.flat_return.typed_part = |_, _| Splice::Keep,
-    },
-    Fault {
-        name: "typed-part-left-out-below",
-        surface: SURFACE,
-        mistake: "Clients of a handshake revision get no typed part at all.",
-        apply: |steps| {
-            steps.flat_return.typed_part = |part, cell| match cell.client.era() {
-                Era::Handshake => Splice::Remove,
-                Era::Stateless => right::typed_part(part, cell),
-            };
-        },
     },
     Fault {
         name: "result-type-never-added",
@@ -230,17 +209,6 @@ pub(super) const FAULTS: &[Fault] = &[
         },
     },
     Fault {
-        name: "result-type-missing-on-failures",
-        surface: SURFACE,
-        mistake: "resultType is added to a success and forgotten for a failure.",
-        apply: |steps| {
-            steps.flat_return.result_type = |theirs, cell| match (theirs, cell.kind) {
-                (None, Kind::ToolError) => Splice::Keep,
-                _ => right::result_type(theirs, cell),
-            };
-        },
-    },
-    Fault {
         name: "result-type-left-below",
         surface: SURFACE,
         mistake: "Clients of a handshake revision get a resultType that they do not know.",
@@ -248,18 +216,6 @@ pub(super) const FAULTS: &[Fault] = &[
             steps.flat_return.result_type = |theirs, cell| match theirs {
                 Some(_) => Splice::Keep,
                 None => right::result_type(theirs, cell),
-            };
-        },
-    },
-    Fault {
-        name: "server-info-overwritten",
-        surface: SURFACE,
-        mistake: "The gateway puts its own serverInfo in the place of the upstream's.",
-        apply: |steps| {
-            steps.flat_return.server_info = |meta, cell| match cell.client.era() {
-                Era::Handshake => right::server_info(meta, cell),
-                Era::Stateless => json::set(meta.unwrap_or("{}"), meta::SERVER_INFO, cell.identity)
-                    .map_or(Splice::Keep, Splice::Set),
             };
         },
     },
@@ -309,20 +265,6 @@ pub(super) const FAULTS: &[Fault] = &[
         },
     },
     Fault {
-        name: "own-code-reserved",
-        surface: SURFACE,
-        mistake: "The gateway's own failures have a code of the range that is reserved for the protocol.",
-        apply: |steps| {
-            steps.flat_return.own_failure = |failure, client, upstream| {
-                let error = right::own_failure(failure, client, upstream);
-                match failure.cause {
-                    Cause::TaskNotDeclared | Cause::UnknownTool => error,
-                    _ => edit(error, |error| json::set(error, "code", "-32050").ok()),
-                }
-            };
-        },
-    },
-    Fault {
         name: "id-as-string",
         surface: SURFACE,
         mistake: "A number that came as id goes back as a string.",
@@ -330,17 +272,6 @@ pub(super) const FAULTS: &[Fault] = &[
             steps.flat_return.envelope = |id, member, body| match id.as_bytes().first() {
                 Some(b'"') => right::envelope(id, member, body),
                 _ => right::envelope(&format!("\"{id}\""), member, body),
-            };
-        },
-    },
-    Fault {
-        name: "id-through-double",
-        surface: SURFACE,
-        mistake: "A number that came as id goes through a double.",
-        apply: |steps| {
-            steps.flat_return.envelope = |id, member, body| match id.parse::<f64>() {
-                Ok(number) => right::envelope(&format!("{number:.0}"), member, body),
-                Err(_) => right::envelope(id, member, body),
             };
         },
     },

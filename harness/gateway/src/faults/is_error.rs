@@ -25,6 +25,17 @@ macro_rules! on_failure {
 
 pub(super) const FAULTS: &[Fault] = &[
     Fault {
+        name: "spelled-out-success-loses-typed-part",
+        surface: SURFACE,
+        mistake: "A result that says isError: false is rebuilt from its content alone.",
+        apply: |steps| {
+            steps.is_error.label = |result, _| match json::get(&result, "isError") {
+                Some("false") => without(result, "structuredContent"),
+                _ => result,
+            };
+        },
+    },
+    Fault {
         name: "flag-in-any-case",
         surface: SURFACE,
         mistake: "Member names are compared without case, so that IsError is read as isError.",
@@ -186,26 +197,6 @@ pub(super) const FAULTS: &[Fault] = &[
         surface: SURFACE,
         mistake: "Only the first block of a failed result is returned.",
         apply: on_failure!(|result| super::first_block(result)),
-    },
-    Fault {
-        name: "spelled-out-success-loses-typed-part",
-        surface: SURFACE,
-        mistake: "A result that says isError: false is rebuilt from its content alone.",
-        apply: |steps| {
-            steps.is_error.label = |result, _| match json::get(&result, "isError") {
-                Some("false") => without(result, "structuredContent"),
-                _ => result,
-            };
-        },
-    },
-    Fault {
-        name: "failure-with-blocks-loses-meta",
-        surface: SURFACE,
-        mistake: "A failed result of several blocks is rebuilt from them, and its _meta is gone.",
-        apply: on_failure!(|result| match json::get(&result, "content").map(json::items) {
-            Some(Ok(blocks)) if blocks.len() > 1 => without(result, "_meta"),
-            _ => result,
-        }),
     },
     Fault {
         name: "own-error-unflagged",

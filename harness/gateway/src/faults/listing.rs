@@ -61,38 +61,10 @@ pub(super) const FAULTS: &[Fault] = &[
         },
     },
     Fault {
-        name: "unknown-definition-members-dropped",
-        surface: SURFACE,
-        mistake: "A definition is read into a struct, and what that has no field for is lost.",
-        apply: |steps| {
-            steps.listing.definition = |definition, name, client| {
-                kept(right::definition(definition, name, client), &KNOWN)
-            };
-        },
-    },
-    Fault {
-        name: "title-dropped",
-        surface: SURFACE,
-        mistake: "The title of a tool is left out.",
-        apply: lacks!("title"),
-    },
-    Fault {
         name: "hints-dropped",
         surface: SURFACE,
         mistake: "The annotations of a tool are left out, so that a harmless one looks destructive.",
         apply: lacks!("annotations"),
-    },
-    Fault {
-        name: "icons-dropped",
-        surface: SURFACE,
-        mistake: "The icons of a tool are left out.",
-        apply: lacks!("icons"),
-    },
-    Fault {
-        name: "definition-meta-dropped",
-        surface: SURFACE,
-        mistake: "The `_meta` of a tool is left out.",
-        apply: lacks!("_meta"),
     },
     Fault {
         name: "output-schema-dropped",
@@ -188,10 +160,10 @@ pub(super) const FAULTS: &[Fault] = &[
         },
     },
     Fault {
-        name: "one-upstream-fails-all",
+        name: "no-upstream-is-no-failure",
         surface: SURFACE,
-        mistake: "An upstream that does not answer takes the tools of all others with it.",
-        apply: |steps| steps.listing.fails = |failed, _| failed > 0,
+        mistake: "A listing that failed is a listing without tools.",
+        apply: |steps| steps.listing.fails = |_, _| false,
     },
     Fault {
         name: "broken-tools-listed",
@@ -206,15 +178,15 @@ pub(super) const FAULTS: &[Fault] = &[
         apply: lacks!("description"),
     },
     Fault {
-        name: "input-schema-closed",
+        name: "input-schema-without-type",
         surface: SURFACE,
-        mistake: "An inputSchema is made to refuse arguments that it does not name.",
+        mistake: "An inputSchema does not say that it is one of an object, as that goes without saying.",
         apply: |steps| {
             steps.listing.definition = |definition, name, client| {
                 edit(right::definition(definition, name, client), |definition| {
                     let schema = json::get(definition, "inputSchema")?;
-                    let closed = json::set(schema, "additionalProperties", "false").ok()?;
-                    json::set(definition, "inputSchema", &closed).ok()
+                    let bare = without(schema.to_owned(), "type");
+                    json::set(definition, "inputSchema", &bare).ok()
                 })
             };
         },
@@ -243,36 +215,10 @@ pub(super) const FAULTS: &[Fault] = &[
         },
     },
     Fault {
-        name: "tools-never-forgotten",
-        surface: SURFACE,
-        mistake: "A tool that was listed once is listed ever after.",
-        apply: |steps| {
-            steps.listing.fresh = |upstream, mut definitions| {
-                let mut all = KEPT.lock().unwrap_or_else(PoisonError::into_inner);
-                let known = all.entry(upstream.to_owned()).or_default();
-                let name = |definition: &str| json::get_string(definition, "name");
-                known.retain(|old| definitions.iter().all(|new| name(new) != name(old)));
-                let gone = known.clone();
-                known.extend(definitions.iter().cloned());
-                definitions.extend(gone);
-                definitions
-            };
-        },
-    },
-    Fault {
         name: "bad-header-annotations-listed",
         surface: SURFACE,
         mistake: "A tool whose annotations no header can obey is listed like any.",
         apply: |steps| steps.listing.drops_bad_headers = false,
-    },
-    Fault {
-        name: "no-cursor-is-null",
-        surface: SURFACE,
-        mistake: "That no page follows is said by a cursor that is null.",
-        apply: |steps| {
-            steps.listing.page =
-                |result| edit(result, |result| json::set(result, "nextCursor", "null").ok());
-        },
     },
     Fault {
         name: "resource-definition-rebuilt",
@@ -294,18 +240,6 @@ pub(super) const FAULTS: &[Fault] = &[
 static KEPT: Mutex<BTreeMap<String, Vec<String>>> = Mutex::new(BTreeMap::new());
 
 const BARE: [&str; 3] = ["name", "description", "inputSchema"];
-const KNOWN: [&str; 9] = [
-    "name",
-    "title",
-    "description",
-    "inputSchema",
-    "outputSchema",
-    "annotations",
-    "icons",
-    "execution",
-    "_meta",
-];
-
 /// An object with these of its members.
 fn kept(object: String, names: &[&str]) -> String {
     edit(object, |object| {

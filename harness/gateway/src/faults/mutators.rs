@@ -2,9 +2,8 @@
 
 use birdstrike_wire::json;
 
-use super::text::{half_a_pair, half_an_escape, replacement};
-use super::{Fault, with_text, without};
-use crate::spelled;
+use super::text::{half_an_escape, replacement};
+use super::{Fault, with_text};
 use crate::surfaces::answer_reading::Kind;
 use crate::surfaces::mutators::{self as right};
 
@@ -54,28 +53,11 @@ pub(super) const FAULTS: &[Fault] = &[
         },
     },
     Fault {
-        name: "only-the-first-mutator",
-        surface: SURFACE,
-        mistake: "The mutators behind the first do not run.",
-        apply: |steps| {
-            steps.mutators.chosen = |mutators| &mutators[..mutators.len().min(1)];
-        },
-    },
-    Fault {
         name: "mutator-half-applied",
         surface: SURFACE,
         mistake: "What a mutator changed before it failed reaches the client.",
         apply: |steps| {
             steps.mutators.settle = |_, mutated| mutated.unwrap_or_else(|broken| broken.half_done);
-        },
-    },
-    Fault {
-        name: "truncator-counts-bytes",
-        surface: SURFACE,
-        mistake: "The limit in characters is taken for one in bytes.",
-        apply: |steps| {
-            steps.mutators.keep =
-                |inside, max_chars| spelled::fitting(inside, max_chars).to_owned();
         },
     },
     Fault {
@@ -88,15 +70,6 @@ pub(super) const FAULTS: &[Fault] = &[
         },
     },
     Fault {
-        name: "truncator-breaks-a-pair",
-        surface: SURFACE,
-        mistake: "Of a character outside the basic plane at the limit a lone surrogate is left.",
-        apply: |steps| {
-            steps.mutators.keep =
-                |inside, max_chars| half_a_pair(inside, &right::keep(inside, max_chars));
-        },
-    },
-    Fault {
         name: "truncator-breaks-an-escape",
         surface: SURFACE,
         mistake: "The text is cut between a backslash and its letter, and the answer is no JSON.",
@@ -106,31 +79,11 @@ pub(super) const FAULTS: &[Fault] = &[
         },
     },
     Fault {
-        name: "truncator-cuts-image-data",
-        surface: SURFACE,
-        mistake: "The data of an image is cut like a text, and is no base64 any more.",
-        apply: |steps| {
-            steps.mutators.member = |block| {
-                let has_data = json::get(block, "data").is_some();
-                if has_data { Some("data") } else { right::member(block) }
-            };
-        },
-    },
-    Fault {
         name: "mutated-result-rebuilt",
         surface: SURFACE,
         mistake: "A changed result is rebuilt from its blocks; every other member is gone.",
         apply: |steps| {
             steps.mutators.put = |_, blocks| Some(format!("{{\"content\":{blocks}}}"));
-        },
-    },
-    Fault {
-        name: "mutated-result-loses-typed-part",
-        surface: SURFACE,
-        mistake: "A changed result has no typed part any more.",
-        apply: |steps| {
-            steps.mutators.put =
-                |result, blocks| Some(without(right::put(result, blocks)?, "structuredContent"));
         },
     },
 ];

@@ -1,10 +1,8 @@
 //! Faults of surface 10, what the sinks are told.
 
-use birdstrike_wire::json;
-
 use super::Fault;
 use crate::surfaces::is_error;
-use crate::surfaces::redaction::{self as right, Below, MASK, Rules};
+use crate::surfaces::redaction::{self as right, Below, MASK};
 
 const SURFACE: &str = "redaction";
 
@@ -16,15 +14,6 @@ pub(super) const FAULTS: &[Fault] = &[
         apply: |steps| {
             steps.redaction.is_secret_name =
                 |name, rules| rules.names.iter().any(|word| name.contains(word.as_str()));
-        },
-    },
-    Fault {
-        name: "secret-name-whole",
-        surface: SURFACE,
-        mistake: "A name has to be the word for a secret, so that access_token passes.",
-        apply: |steps| {
-            steps.redaction.is_secret_name =
-                |name, rules| rules.names.contains(&Rules::plain(name));
         },
     },
     Fault {
@@ -51,28 +40,10 @@ pub(super) const FAULTS: &[Fault] = &[
         },
     },
     Fault {
-        name: "mask-shows-beginning",
-        surface: SURFACE,
-        mistake: "A mask keeps the first half of a secret, to tell secrets apart.",
-        apply: |steps| {
-            steps.redaction.mask = |value| {
-                let text = value.trim_matches('"');
-                let kept: String = text.chars().take(text.chars().count() / 2).collect();
-                json::quote(&format!("{kept}***"))
-            };
-        },
-    },
-    Fault {
         name: "secret-in-text",
         surface: SURFACE,
         mistake: "Secrets are known by their names alone; a bearer token inside a text passes.",
         apply: |steps| steps.redaction.forms = |text, _| text,
-    },
-    Fault {
-        name: "own-secret-unknown",
-        surface: SURFACE,
-        mistake: "A secret of the gateway's own that an upstream or a client repeats is not known.",
-        apply: |steps| steps.redaction.known = |text, _| text,
     },
     Fault {
         name: "cut-inside-character",

@@ -8,7 +8,7 @@ use birdstrike_wire::{Revision, json};
 use super::{Fault, edit, without};
 use crate::surfaces::answer_reading::Kind;
 use crate::surfaces::resource_links::places::{each, in_block};
-use crate::surfaces::resource_links::{self as right, Handed, Source, Taken, places, uri};
+use crate::surfaces::resource_links::{self as right, Handed, Source, places, uri};
 
 const SURFACE: &str = "resource-links";
 
@@ -39,29 +39,12 @@ macro_rules! given_as {
 
 pub(super) const FAULTS: &[Fault] = &[
     Fault {
-        name: "failed-links-raw",
-        surface: SURFACE,
-        mistake: "The links of a failed result keep their upstream's URIs.",
-        apply: |steps| {
-            steps.resource_links.takes =
-                |kind, route| kind != Kind::ToolError && right::takes(kind, route);
-        },
-    },
-    Fault {
         name: "batch-links-raw",
         surface: SURFACE,
         mistake: "The links in a batch keep their upstream's URIs.",
         apply: |steps| {
             steps.resource_links.takes =
                 |kind, route| route != "batch" && right::takes(kind, route);
-        },
-    },
-    Fault {
-        name: "task-links-raw",
-        surface: SURFACE,
-        mistake: "The links in the result of a task keep their upstream's URIs.",
-        apply: |steps| {
-            steps.resource_links.takes = |kind, route| route != "task" && right::takes(kind, route);
         },
     },
     Fault {
@@ -107,23 +90,6 @@ pub(super) const FAULTS: &[Fault] = &[
         },
     },
     Fault {
-        name: "typed-links-rewritten",
-        surface: SURFACE,
-        mistake: "The typed part is searched for whatever is shaped like a link.",
-        apply: |steps| {
-            steps.resource_links.places =
-                |source, result| and_within(source, result, "structuredContent");
-        },
-    },
-    Fault {
-        name: "metadata-links-rewritten",
-        surface: SURFACE,
-        mistake: "The metadata is searched for whatever is shaped like a link.",
-        apply: |steps| {
-            steps.resource_links.places = |source, result| and_within(source, result, "_meta");
-        },
-    },
-    Fault {
         name: "text-uris-rewritten",
         surface: SURFACE,
         mistake: "A text that is a URI is taken for a link.",
@@ -162,29 +128,6 @@ pub(super) const FAULTS: &[Fault] = &[
         apply: forgotten!(Source::Resource | Source::Template),
     },
     Fault {
-        name: "read-from-the-first-upstream",
-        surface: SURFACE,
-        mistake: "Every read goes to the first upstream, whatever the URI says.",
-        apply: |steps| {
-            steps.resource_links.take = |uri, upstreams| {
-                let taken = uri::take(uri, upstreams)?;
-                Some(Taken { upstream: upstreams.first()?, ..taken })
-            };
-        },
-    },
-    Fault {
-        name: "one-namespace-for-all",
-        surface: SURFACE,
-        mistake: "The namespace does not name the upstream: equal URIs of two become one.",
-        apply: |steps| {
-            steps.resource_links.give = |spelled, _| uri::give(spelled, "upstream");
-            steps.resource_links.take = |uri, upstreams| {
-                let taken = uri::take(uri, &["upstream"])?;
-                Some(Taken { upstream: upstreams.first()?, ..taken })
-            };
-        },
-    },
-    Fault {
         name: "prefixed-twice",
         surface: SURFACE,
         mistake: "A link gets its prefix once where it is read and once where it is returned.",
@@ -195,38 +138,12 @@ pub(super) const FAULTS: &[Fault] = &[
         },
     },
     Fault {
-        name: "percent-coded-again",
-        surface: SURFACE,
-        mistake: "A percent sign in a URI is coded when it is handed out and not decoded again.",
-        apply: given_as!(|own, upstream| {
-            let coded = own.replace('%', "%25");
-            (coded != own).then(|| Some(uri::prefix(&own, upstream)? + &coded))?
-        }),
-    },
-    Fault {
         name: "query-dropped",
         surface: SURFACE,
         mistake: "Query and fragment of a URI are lost.",
         apply: given_as!(|own, upstream| {
             let end = own.find(['?', '#'])?;
             Some(uri::prefix(&own, upstream)? + own.get(..end)?)
-        }),
-    },
-    Fault {
-        name: "uri-made-ascii",
-        surface: SURFACE,
-        mistake: "Characters beyond ASCII are replaced in a URI.",
-        apply: given_as!(|own, upstream| {
-            let ascii = own.replace(|char: char| !char.is_ascii(), "?");
-            (ascii != own).then(|| Some(uri::prefix(&own, upstream)? + &ascii))?
-        }),
-    },
-    Fault {
-        name: "web-addresses-rewritten",
-        surface: SURFACE,
-        mistake: "A link into the web, which its client can fetch, leads to the gateway.",
-        apply: given_as!(|own, upstream| {
-            own.starts_with("https:").then(|| format!("{}://{upstream}/{own}", uri::SCHEME))
         }),
     },
     Fault {
@@ -304,28 +221,6 @@ pub(super) const FAULTS: &[Fault] = &[
         },
     },
 ];
-
-/// The right places, and all within a member that look like one.
-fn and_within(source: Source, result: &str, name: &str) -> Vec<Range<usize>> {
-    let mut places = places::places(source, result);
-    let members = json::members(result).unwrap_or_default();
-    if let Some(member) = members.iter().rfind(|member| member.is(name)) {
-        look_alikes(member.value, member.value_at.start, &mut places);
-    }
-    in_order(places)
-}
-
-fn look_alikes(value: &str, at: usize, places: &mut Vec<Range<usize>>) {
-    if let Some(place) = in_block(value) {
-        places.push(place.start + at..place.end + at);
-    }
-    for member in json::members(value).unwrap_or_default() {
-        look_alikes(member.value, at + member.value_at.start, places);
-    }
-    for span in json::item_spans(value).unwrap_or_default() {
-        look_alikes(value.get(span.clone()).unwrap_or_default(), at + span.start, places);
-    }
-}
 
 fn in_order(mut places: Vec<Range<usize>>) -> Vec<Range<usize>> {
     places.sort_by_key(|place| place.start);

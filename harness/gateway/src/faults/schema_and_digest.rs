@@ -24,17 +24,6 @@ pub(super) const FAULTS: &[Fault] = &[
         },
     },
     Fault {
-        name: "digest-without-output-schema",
-        surface: SURFACE,
-        mistake: "The digest does not cover outputSchema.",
-        apply: |steps| {
-            steps.schema_and_digest.covered = |definition| {
-                let covered = right::covered(definition).into_iter();
-                covered.filter(|(name, _)| *name != "outputSchema").collect()
-            };
-        },
-    },
-    Fault {
         name: "digest-without-description",
         surface: SURFACE,
         mistake: "The digest does not cover the description, which is what a model acts on.",
@@ -42,17 +31,6 @@ pub(super) const FAULTS: &[Fault] = &[
             steps.schema_and_digest.covered = |definition| {
                 let covered = right::covered(definition).into_iter();
                 covered.filter(|(name, _)| *name != "description").collect()
-            };
-        },
-    },
-    Fault {
-        name: "digest-covers-the-title",
-        surface: SURFACE,
-        mistake: "The digest covers the title too, and nobody can compute it after the rules.",
-        apply: |steps| {
-            steps.schema_and_digest.covered = |definition| {
-                let title = json::get(definition, "title").map(|title| ("title", title));
-                right::covered(definition).into_iter().chain(title).collect()
             };
         },
     },

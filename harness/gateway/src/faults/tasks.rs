@@ -78,14 +78,6 @@ pub(super) const FAULTS: &[Fault] = &[
         },
     },
     Fault {
-        name: "task-id-mapped-everywhere",
-        surface: SURFACE,
-        mistake: "The upstream's id is replaced wherever its text stands, in results too.",
-        apply: |steps| {
-            steps.tasks.renamed = |body, _, names| body.replace(names.own, names.shown);
-        },
-    },
-    Fault {
         name: "task-owner-unchecked",
         surface: SURFACE,
         mistake: "Whoever knows the id of a task may follow it.",

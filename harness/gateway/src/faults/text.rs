@@ -45,17 +45,6 @@ pub(super) fn replacement(inside: &str, kept: &str) -> String {
     if is_broken { format!("{kept}\u{FFFD}") } else { kept.to_owned() }
 }
 
-/// What is kept of a string's inside, and the first half of a surrogate pair behind it.
-pub(super) fn half_a_pair(inside: &str, kept: &str) -> String {
-    let next = behind(inside, kept);
-    let mut units = [0; 2];
-    match next.chars().next().map(|char| char.encode_utf16(&mut units).len()) {
-        Some(2) => format!("{kept}\\u{:04x}", units[0]),
-        Some(_) if next.len() == 12 => format!("{kept}{}", &next[..6]),
-        _ => kept.to_owned(),
-    }
-}
-
 /// What is kept of a string's inside, and the backslash of an escape behind it.
 pub(super) fn half_an_escape(inside: &str, kept: &str) -> String {
     if behind(inside, kept).starts_with('\\') { format!("{kept}\\") } else { kept.to_owned() }
@@ -75,9 +64,6 @@ mod tests {
     fn each_cut_breaks_what_it_says() {
         assert_eq!(replacement("aéb", "a"), "a\u{FFFD}");
         assert_eq!(replacement("aéb", "aé"), "aé");
-        assert_eq!(half_a_pair("a😀", "a"), "a\\ud83d");
-        assert_eq!(half_a_pair(r"a\ud83d\ude00", "a"), "a\\ud83d");
-        assert_eq!(half_a_pair("aé", "a"), "a");
         assert_eq!(half_an_escape(r"a\n", "a"), "a\\");
         assert_eq!(half_an_escape("ab", "a"), "a");
     }

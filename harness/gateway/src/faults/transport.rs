@@ -1,7 +1,5 @@
 //! Faults of the area `transport`.
 
-use std::time::Duration;
-
 use birdstrike_wire::json;
 
 use super::Fault;
@@ -35,14 +33,6 @@ pub(super) const FAULTS: &[Fault] = &[
         surface: SURFACE,
         mistake: "Notifications before the answer are read and thrown away.",
         apply: |steps| steps.transport.progress = |_, _, _| None,
-    },
-    Fault {
-        name: "progress-under-own-token",
-        surface: SURFACE,
-        mistake: "Progress is passed on with the token that the gateway made for the upstream.",
-        apply: |steps| {
-            steps.transport.progress = |token, own, _| (token == own).then(|| own.to_owned());
-        },
     },
     Fault {
         name: "progress-token-as-string",
@@ -148,15 +138,6 @@ pub(super) const FAULTS: &[Fault] = &[
         apply: |steps| steps.transport.cancelled = |_, clients| Some(clients.to_owned()),
     },
     Fault {
-        name: "cancel-by-digits",
-        surface: SURFACE,
-        mistake: "Ids are compared without their quotes, so that 7 and \"7\" are one request.",
-        apply: |steps| {
-            steps.transport.cancels =
-                |asked, in_flight| asked.trim_matches('"') == in_flight.trim_matches('"');
-        },
-    },
-    Fault {
         name: "cancel-through-double",
         surface: SURFACE,
         mistake: "Ids are compared as floating-point numbers, so that neighbours are one request.",
@@ -222,20 +203,6 @@ pub(super) const FAULTS: &[Fault] = &[
         surface: SURFACE,
         mistake: "A stream that breaks is a failure, although it could be taken up again.",
         apply: |steps| steps.transport.resume = |_| None,
-    },
-    Fault {
-        name: "stream-resumed-at-once",
-        surface: SURFACE,
-        mistake: "A stream that breaks is taken up again at once, whatever its `retry` says.",
-        apply: |steps| {
-            steps.transport.resume = |broken| right::resume(broken).map(|_| Duration::ZERO);
-        },
-    },
-    Fault {
-        name: "session-over-on-any-error",
-        surface: SURFACE,
-        mistake: "Any error status is taken for the end of the session, and the call is sent again.",
-        apply: |steps| steps.transport.session_over = |status| status >= 400,
     },
 ];
 

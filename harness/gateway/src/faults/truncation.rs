@@ -1,16 +1,13 @@
 //! Faults of surface 4, the budget of a batch and what is kept of it.
 
-use std::cmp::Reverse;
-
 use birdstrike_wire::json;
 use birdstrike_wire::shape::text_block;
 use serde_json::Value;
 
 use super::text::{half_an_escape, replacement};
 use super::{Fault, blocks, edit, without};
-use crate::surfaces::answer_reading::Kind;
 use crate::surfaces::is_error;
-use crate::surfaces::truncation::{self as right, Cut, Load, Missing, Page, Told, cut, kept};
+use crate::surfaces::truncation::{self as right, Cut, Missing, Page, cut, kept};
 
 const SURFACE: &str = "truncation";
 
@@ -27,12 +24,6 @@ macro_rules! on_cut {
 }
 
 pub(super) const FAULTS: &[Fault] = &[
-    Fault {
-        name: "facade-cut-by-budget",
-        surface: SURFACE,
-        mistake: "The facade runs as a batch of one, and its result is cut to the budget of one.",
-        apply: |steps| steps.truncation.is_for = |_| true,
-    },
     Fault {
         name: "budget-ignores-failures",
         surface: SURFACE,
@@ -51,40 +42,6 @@ pub(super) const FAULTS: &[Fault] = &[
         apply: |steps| {
             steps.truncation.weighs =
                 |ended| ended.as_ref().map_or(0, |answer| answer.body.chars().count());
-        },
-    },
-    Fault {
-        name: "failures-cut",
-        surface: SURFACE,
-        mistake: "A failed result is cut like a successful one.",
-        apply: |steps| {
-            steps.truncation.may_be_cut = |ended| {
-                let failed = ended.as_ref().is_ok_and(|answer| answer.kind == Kind::ToolError);
-                failed || right::may_be_cut(ended)
-            };
-        },
-    },
-    Fault {
-        name: "last-results-cut-first",
-        surface: SURFACE,
-        mistake: "The last results of a batch are cut, whatever their size.",
-        apply: |steps| {
-            steps.truncation.plan = |loads, bounds| {
-                let mut over = loads.iter().map(|load| load.bytes).sum::<usize>();
-                over = over.saturating_sub(bounds.max_batch_bytes);
-                let mut order: Vec<usize> = (0..loads.len()).collect();
-                order.sort_by_key(|&at| Reverse(loads[at].index));
-                let mut plan = vec![None; loads.len()];
-                for at in order {
-                    let Load { bytes, may_be_cut, .. } = loads[at];
-                    if over > 0 && may_be_cut && bytes > bounds.min_result_bytes {
-                        let left = bytes.saturating_sub(over).max(bounds.min_result_bytes);
-                        plan[at] = Some(left);
-                        over -= bytes - left;
-                    }
-                }
-                plan
-            };
         },
     },
     Fault {
@@ -175,15 +132,6 @@ pub(super) const FAULTS: &[Fault] = &[
         apply: |steps| steps.truncation.tells = |_| String::new(),
     },
     Fault {
-        name: "original-size-of-the-cut",
-        surface: SURFACE,
-        mistake: "original_size_bytes is the size of what is left.",
-        apply: |steps| {
-            steps.truncation.tells =
-                |told| right::tells(&Told { original_bytes: told.cut.body.len(), ..*told });
-        },
-    },
-    Fault {
         name: "stored-copy-cut",
         surface: SURFACE,
         mistake: "What is stored to be fetched is the result that was cut already.",
@@ -222,17 +170,6 @@ pub(super) const FAULTS: &[Fault] = &[
                 let before = stored[..page.offset].chars().next_back();
                 let data = before.into_iter().chain(page.data.chars()).collect();
                 Page { data, ..page }
-            };
-        },
-    },
-    Fault {
-        name: "first-page-says-last",
-        surface: SURFACE,
-        mistake: "A page says that nothing follows it when something does.",
-        apply: |steps| {
-            steps.truncation.page = |stored, offset, limit| Page {
-                has_more: false,
-                ..kept::page(stored, offset, limit)
             };
         },
     },

@@ -28,12 +28,6 @@ pub(super) const FAULTS: &[Fault] = &[
         apply: |steps| steps.upstream_read.allowance = |bound| bound.limit_bytes - 1,
     },
     Fault {
-        name: "announced-limit-off-by-one",
-        surface: SURFACE,
-        mistake: "A body that announces exactly the limit is refused, and one that does not passes.",
-        apply: |steps| steps.upstream_read.announced = |length, allowance| length < allowance,
-    },
-    Fault {
         name: "limit-in-kibibytes",
         surface: SURFACE,
         mistake: "Sizes are compared in whole KiB, so that up to 1023 bytes too many pass.",
@@ -65,45 +59,16 @@ pub(super) const FAULTS: &[Fault] = &[
         apply: unlimited!(Chunked),
     },
     Fault {
-        name: "gzip-unlimited",
-        surface: SURFACE,
-        mistake: "The limit is applied to the compressed bytes, not to what they inflate to.",
-        apply: unlimited!(Gzip),
-    },
-    Fault {
         name: "events-unlimited",
         surface: SURFACE,
         mistake: "The limit is applied to JSON bodies and forgotten for event streams.",
         apply: unlimited!(EventStream),
     },
     Fault {
-        name: "stdio-unlimited",
-        surface: SURFACE,
-        mistake: "The limit is applied to HTTP and forgotten for the lines of a stdio upstream.",
-        apply: unlimited!(StdioLine),
-    },
-    Fault {
         name: "gzip-not-decoded",
         surface: SURFACE,
         mistake: "Content-Encoding is not looked at, and the coded bytes are taken for the answer.",
         apply: |steps| steps.upstream_read.coding = |_| Ok(Coding::Identity),
-    },
-    Fault {
-        name: "oversize-cut",
-        surface: SURFACE,
-        mistake: "The body is cut at the limit and read on, so that the cause is broken JSON.",
-        apply: |steps| {
-            steps.upstream_read.refuse = |held, bound| keep_cut(held, bound, <[u8]>::to_vec);
-        },
-    },
-    Fault {
-        name: "oversize-cut-and-mended",
-        surface: SURFACE,
-        mistake: "The body is cut at the limit, its open strings and brackets are closed, and the \
-                  rest is passed as the whole result.",
-        apply: |steps| {
-            steps.upstream_read.refuse = |held, bound| keep_cut(held, bound, mended);
-        },
     },
     Fault {
         name: "oversize-is-empty-success",
@@ -120,15 +85,6 @@ pub(super) const FAULTS: &[Fault] = &[
         apply: |steps| {
             steps.upstream_read.refuse =
                 |_, _| Err(Failure::new(Cause::Unreachable, "the upstream cannot be reached"));
-        },
-    },
-    Fault {
-        name: "oversize-unnamed",
-        surface: SURFACE,
-        mistake: "The failure says that something went wrong, and not that a limit was hit.",
-        apply: |steps| {
-            steps.upstream_read.refuse =
-                |_, _| Err(Failure::new(Cause::BadAnswer, "the upstream failed"));
         },
     },
     Fault {
@@ -162,28 +118,6 @@ pub(super) const FAULTS: &[Fault] = &[
             steps.upstream_read.aftermath = |failure| match failure.cause {
                 Cause::BadAnswer => Aftermath::Pause,
                 _ => right::aftermath(failure),
-            };
-        },
-    },
-    Fault {
-        name: "batch-tells-another-cause",
-        surface: SURFACE,
-        mistake: "The sinks are told of a failure in a batch by a word of the batch's own.",
-        apply: |steps| {
-            steps.upstream_read.told = |failure, route| match route {
-                "batch" => "batch_call_failed",
-                _ => right::told(failure, route),
-            };
-        },
-    },
-    Fault {
-        name: "too-large-told-as-unreachable",
-        surface: SURFACE,
-        mistake: "The sinks are told that the upstream is down when its answer was too large.",
-        apply: |steps| {
-            steps.upstream_read.told = |failure, route| match failure.cause {
-                Cause::ResponseTooLarge => Cause::Unreachable.slug(),
-                _ => right::told(failure, route),
             };
         },
     },

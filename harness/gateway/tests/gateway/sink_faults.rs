@@ -15,14 +15,12 @@ use super::support::receiver::{Folder, Receiver};
 use super::support::*;
 
 /// Faults of the sinks in other surfaces.
-const ELSEWHERE: [&str; 7] = [
+const ELSEWHERE: [&str; 5] = [
     "tool-error-told-as-completed",
     "span-of-tool-error-ok",
     "tool-error-counts-as-outage",
     "code-lost-in-sinks",
-    "code-told-as-internal",
-    "batch-tells-another-cause",
-    "too-large-told-as-unreachable",
+    "text-alone-told-as-failed",
 ];
 
 /// Whether a fault can be seen in the sinks alone.

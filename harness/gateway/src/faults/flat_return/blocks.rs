@@ -167,40 +167,11 @@ pub(in crate::faults) const FAULTS: &[Fault] = &[
         },
     },
     Fault {
-        name: "mime-types-dropped",
-        surface: SURFACE,
-        mistake: "Links lose their media type.",
-        apply: |steps| {
-            steps.flat_return.result = |result| {
-                blocks(result, |_, block| {
-                    json::get(block, "uri")?;
-                    Some(without(block.to_owned(), "mimeType"))
-                })
-            };
-        },
-    },
-    Fault {
         name: "page-address-replaced-in-texts",
         surface: SURFACE,
         mistake: "The address of a page is replaced wherever it stands, in a text too.",
         apply: |steps| {
             steps.flat_return.result = |result| result.replace("see ui://", "see https://");
-        },
-    },
-    Fault {
-        name: "wrap-mark-followed",
-        surface: SURFACE,
-        mistake: "A vendor's mark in the metadata that the value was wrapped is followed: it is \
-                  unwrapped.",
-        apply: |steps| {
-            steps.flat_return.result = |result| {
-                edit(result, |result| {
-                    let meta = json::members(json::get(result, "_meta")?).ok()?;
-                    meta.iter().find(|member| member.key().ends_with("/wrapped"))?;
-                    let part = json::get(json::get(result, "structuredContent")?, "result")?;
-                    json::set(result, "structuredContent", part).ok()
-                })
-            };
         },
     },
     Fault {

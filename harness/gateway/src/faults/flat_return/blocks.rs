@@ -153,20 +153,6 @@ pub(in crate::faults) const FAULTS: &[Fault] = &[
         },
     },
     Fault {
-        name: "empty-addresses-named",
-        surface: SURFACE,
-        mistake: "A link without an address is called by what it lacks.",
-        apply: |steps| {
-            steps.flat_return.result = |result| {
-                blocks(result, |_, block| {
-                    let empty = json::get_string(block, "uri").is_some_and(|uri| uri.is_empty());
-                    let named = || json::set(block, "name", "\"(no address)\"").ok();
-                    if empty { named() } else { None }
-                })
-            };
-        },
-    },
-    Fault {
         name: "page-address-replaced-in-texts",
         surface: SURFACE,
         mistake: "The address of a page is replaced wherever it stands, in a text too.",

@@ -14,9 +14,9 @@ use super::support::*;
 
 const TYPED: &str = r#"{"resultType":"complete","content":[{"type":"text","text":"one","annotations":{"priority":0.5},"_meta":{"a/b":1}},{"type":"text","text":"two"}],"structuredContent":{"n":9007199254740993,"n":1.50,"s":"\u0041\/"},"_meta":{"io.modelcontextprotocol/serverInfo":{"name":"up","version":"1"},"a/b":[1]},"other":true}"#;
 const FAILED: &str = r#"{"resultType":"complete","content":[{"type":"text","text":"no"},{"type":"text","text":"really"}],"isError":true,"structuredContent":{"code":"E42"},"_meta":{"a/b":1}}"#;
-/// A blank text before a picture with a member that nobody knows, and a vendor's mark of a wrapped
-/// value.
-const ODD: &str = r#"{"resultType":"complete","content":[{"type":"text","text":" "},{"type":"image","data":"AA==","mimeType":"image/png","other":1}],"structuredContent":{"result":[1]},"_meta":{"a/wrapped":true}}"#;
+/// A blank text before a picture with a member that nobody knows, each other kind of block, and a
+/// vendor's mark of a wrapped value.
+const ODD: &str = r#"{"resultType":"complete","content":[{"type":"text","text":" "},{"type":"image","data":"AA==","mimeType":"image/png","other":1},{"type":"audio","data":"AA==","mimeType":"audio/wav"},{"type":"resource","resource":{"uri":"a:b","text":"see ui://page"}},{"type":"resource_link","uri":"a:b","name":"l"}],"structuredContent":{"result":[1]},"_meta":{"a/wrapped":true}}"#;
 const GOOD: &str = r#"{"resultType":"complete","content":[]}"#;
 
 /// What was seen, by probe.
@@ -222,7 +222,7 @@ impl Shot<'_> {
         for tools in [
             &["typed", "array-part", "failed", "error", "good"][..],
             &["good", "both", "typed"],
-            &["good", "typed"],
+            &["good", "typed", "odd"],
         ] {
             let got = client.call("gateway_call", &calls(tools)).await;
             self.see(&format!("batch {tools:?}"), &got);

@@ -45,7 +45,7 @@ fn a_stateless_request_is_held_against_its_headers() {
     let pairs = [("mcp-protocol-version", "2027-01-01"), GOOD[1], GOOD[2]];
     let refused = read(&call(&future), &pairs).unwrap_err();
     assert_eq!(refused.code, codes::UNSUPPORTED_VERSION);
-    let reply = refused.reply("1");
+    let reply = refused.reply("1", &Steps::RIGHT);
     assert_eq!(reply.status, 400);
     assert!(reply.body.contains(r#""data":{"supported":["2026-07-28"],"requested":"2027-01-01"}"#));
 }

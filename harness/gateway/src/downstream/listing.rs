@@ -1,7 +1,7 @@
 //! `tools/list`: the tools of all upstreams, and the gateway's own.
 
 use birdstrike_wire::meta::SERVER_INFO;
-use birdstrike_wire::{codes, envelope, json};
+use birdstrike_wire::{Revision, codes, envelope, json};
 use futures_util::future::join_all;
 
 use super::request::Asked;
@@ -63,17 +63,20 @@ pub(super) async fn list(pipeline: &Pipeline, id: &str, asked: &Asked) -> Reply 
     }
     let mut tools = (steps.joined)(lists);
     tools.extend(own.into_iter().map(|(_, definition)| definition));
-    let tools = tools.join(",");
-    let result = if revision.has_result_type() {
-        let me = &pipeline.context.me_json;
+    let result = page(&tools.join(","), revision, &pipeline.context.me_json);
+    Reply::ok(envelope::result(id, &(steps.page)(result)))
+}
+
+/// The result that holds all tools.
+fn page(tools: &str, revision: Revision, me: &str) -> String {
+    if revision.has_result_type() {
         format!(
             "{{\"resultType\":\"complete\",\"tools\":[{tools}],\"ttlMs\":0,\"cacheScope\":\"private\",\
              \"_meta\":{{\"{SERVER_INFO}\":{me}}}}}"
         )
     } else {
         format!("{{\"tools\":[{tools}]}}")
-    };
-    Reply::ok(envelope::result(id, &(steps.page)(result)))
+    }
 }
 
 /// A definition with its digest; `None` for one that is withheld, as it is not what it is pinned to

@@ -180,7 +180,7 @@ pub(super) const FAULTS: &[Fault] = &[
         surface: SURFACE,
         mistake: "The revision goes up in a header alone.",
         apply: |steps| {
-            steps.transport.door.request = |message| lacks_meta(message, PROTOCOL_VERSION)
+            steps.transport.door.request = |message| lacks_meta(message, PROTOCOL_VERSION);
         },
     },
     Fault {

@@ -3,6 +3,9 @@
 use birdstrike_wire::Era;
 use http::HeaderMap;
 
+/// Finds the upstream that has a tool, by its place, and the tool's name there.
+pub type Owner = for<'a> fn(tool: &'a str, upstreams: &[&str]) -> Option<(usize, &'a str)>;
+
 /// The steps of this part.
 #[derive(Clone, Copy, Debug)]
 pub struct Steps {
@@ -25,7 +28,7 @@ pub struct Steps {
     /// Whether a client that goes away cancels its request by that.
     pub leaving_cancels: fn(Era) -> bool,
     /// The upstream that has a tool, by its place, and the tool's name there.
-    pub owner: for<'a> fn(tool: &'a str, upstreams: &[&str]) -> Option<(usize, &'a str)>,
+    pub owner: Owner,
     /// The arguments for the upstream.
     pub arguments: fn(arguments: &str) -> String,
     /// The other members of the params for the upstream.

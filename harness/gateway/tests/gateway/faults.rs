@@ -19,6 +19,36 @@ const FAILED: &str = r#"{"resultType":"complete","content":[{"type":"text","text
 const ODD: &str = r#"{"resultType":"complete","content":[{"type":"text","text":" "},{"type":"image","data":"AA==","mimeType":"image/png","other":1},{"type":"audio","data":"AA==","mimeType":"audio/wav"},{"type":"resource","resource":{"uri":"a:b","text":"see ui://page"}},{"type":"resource_link","uri":"a:b","name":"l"}],"structuredContent":{"result":[1]},"_meta":{"a/wrapped":true}}"#;
 const GOOD: &str = r#"{"resultType":"complete","content":[]}"#;
 
+const ERROR: &str = r#"{"code":-7,"message":"mine","data":{"n":1.0}}"#;
+
+/// What is called at the upstream `new`, in this order.
+const FLAT: &[&str] = &[
+    "typed",
+    "good",
+    "json-text",
+    "null-part",
+    "zero-part",
+    "array-part",
+    "upper-flag",
+    "false-flag",
+    "odd",
+    "words",
+    "beyond-a-buffer",
+    "null-result",
+    "odd-type",
+    "task",
+    "nested-task",
+    "input",
+    "error",
+    "error-without-data",
+    "error-400",
+    "reason",
+    "both",
+    "other-id",
+    "bad-text",
+    "failed",
+];
+
 /// What was seen, by probe.
 type Seen = BTreeMap<String, String>;
 
@@ -64,24 +94,10 @@ impl Range {
         ] {
             new.result(tool, result);
         }
-        let error = r#"{"code":-7,"message":"mine","data":{"n":1.0}}"#;
-        new.tool("error", Say::Error(error.into()));
-        new.tool("error-without-data", Say::Error(r#"{"code":-7,"message":"mine"}"#.into()));
-        new.result("beyond-a-buffer", &sized(70_000));
-        new.tool("error-400", Say::ErrorWith(400, error.into()));
-        new.tool("reason", Say::Reason(422, r#"{"detail":"used up"}"#.into()));
-        let message = |text: &str| Say::Message(text.as_bytes().to_vec());
-        new.tool(
-            "both",
-            message(&format!(r#"{{"jsonrpc":"2.0","id":{{id}},"result":{GOOD},"error":{error}}}"#)),
-        );
-        new.tool("other-id", message(&format!(r#"{{"jsonrpc":"2.0","id":"x","result":{GOOD}}}"#)));
-        let bad_text =
-            b"{\"jsonrpc\":\"2.0\",\"id\":{id},\"result\":{\"content\":[],\"x\":\"\xff\"}}";
-        new.tool("bad-text", Say::Message(bad_text.to_vec()));
+        odd_answers(&new);
         old.result("typed", &TYPED.replace(r#""resultType":"complete","#, ""));
         old.result("failed", &FAILED.replace(r#""resultType":"complete","#, ""));
-        old.tool("error", Say::Error(error.into()));
+        old.tool("error", Say::Error(ERROR.into()));
         let framings = [
             ("length", Framing::Length),
             ("chunked", Framing::Chunked),
@@ -120,32 +136,7 @@ impl Range {
         let running = gateway(&self.config(), steps).await;
         let mut shot = Shot { running: &running, seen: Seen::new(), logged: 0 };
         for revision in [C, A] {
-            for tool in [
-                "typed",
-                "good",
-                "json-text",
-                "null-part",
-                "zero-part",
-                "array-part",
-                "upper-flag",
-                "false-flag",
-                "odd",
-                "words",
-                "beyond-a-buffer",
-                "null-result",
-                "odd-type",
-                "task",
-                "nested-task",
-                "input",
-                "error",
-                "error-without-data",
-                "error-400",
-                "reason",
-                "both",
-                "other-id",
-                "bad-text",
-                "failed",
-            ] {
+            for tool in FLAT {
                 shot.flat(revision, &format!("new.{tool}"), "{}").await;
             }
             for tool in ["typed", "error", "failed"] {
@@ -177,6 +168,23 @@ impl Range {
         shot.seen.insert("stdio starts".into(), started.to_string());
         shot.seen
     }
+}
+
+/// Answers that are errors, or break a rule.
+fn odd_answers(new: &Upstream) {
+    new.tool("error", Say::Error(ERROR.into()));
+    new.tool("error-without-data", Say::Error(r#"{"code":-7,"message":"mine"}"#.into()));
+    new.result("beyond-a-buffer", &sized(70_000));
+    new.tool("error-400", Say::ErrorWith(400, ERROR.into()));
+    new.tool("reason", Say::Reason(422, r#"{"detail":"used up"}"#.into()));
+    let message = |text: &str| Say::Message(text.as_bytes().to_vec());
+    new.tool(
+        "both",
+        message(&format!(r#"{{"jsonrpc":"2.0","id":{{id}},"result":{GOOD},"error":{ERROR}}}"#)),
+    );
+    new.tool("other-id", message(&format!(r#"{{"jsonrpc":"2.0","id":"x","result":{GOOD}}}"#)));
+    let bad_text = b"{\"jsonrpc\":\"2.0\",\"id\":{id},\"result\":{\"content\":[],\"x\":\"\xff\"}}";
+    new.tool("bad-text", Say::Message(bad_text.to_vec()));
 }
 
 /// One firing.

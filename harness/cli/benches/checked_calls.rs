@@ -17,7 +17,7 @@ use std::time::{Duration, Instant};
 use birdstrike_canary::Canary;
 use birdstrike_engine::cell::{self, Hold, fire};
 use birdstrike_engine::launch::{Ground, Launch, Running};
-use birdstrike_engine::plan::{self, Cell, LaunchPlan, Selection, Transport};
+use birdstrike_engine::plan::{self, Cell, LaunchPlan, Selection, Share, Transport};
 use birdstrike_engine::record::Gateway;
 use birdstrike_engine::render::{self, Context, DEFAULT_LIMIT, Nonces};
 use birdstrike_engine::report::Collector;

@@ -51,6 +51,9 @@ pub struct Options {
     pub ground: Ground,
 }
 
+/// Launches under way: each with its place in the plan, what was fired, and how it ended.
+type Work = JoinSet<(usize, Totals, Result<(), EngineError>)>;
+
 /// Takes events as they happen.
 pub type Sink<'a> = dyn FnMut(&Event) + 'a;
 
@@ -75,10 +78,14 @@ pub async fn run_until(
     let started = Instant::now();
     let began = jiff::Timestamp::now().to_string();
     let mut totals = Totals::default();
+    // Launches run as tasks of their own, as one thread is not enough for the judging of several.
+    let mut work = JoinSet::new();
     let result = tokio::select! {
-        result = all(options, &mut totals, sink) => result,
+        result = all(options, &mut totals, &mut work, sink) => result,
         () = stopped => Err(EngineError::Harness("interrupted".into())),
     };
+    // What is ended has ended its gateways too.
+    work.shutdown().await;
     let selected = options.selection.checks.iter().map(|s| s.as_str().to_owned()).collect();
     let environment = Environment {
         platform: format!("{} {}", std::env::consts::OS, std::env::consts::ARCH),
@@ -99,6 +106,7 @@ pub async fn run_until(
 async fn all(
     options: &Options,
     totals: &mut Totals,
+    work: &mut Work,
     sink: &mut Sink<'_>,
 ) -> Result<(), EngineError> {
     let with_rows = crate::pairs::with_rows(options);
@@ -119,7 +127,7 @@ async fn all(
             }
         }
     }
-    launches(options, plan.launches, totals, sink).await
+    launches(options, plan.launches, totals, work, sink).await
 }
 
 /// Runs the launches, as many at once as the profile allows, and passes their events on in order.
@@ -127,6 +135,7 @@ async fn launches(
     options: &Options,
     plans: Vec<LaunchPlan>,
     totals: &mut Totals,
+    work: &mut Work,
     sink: &mut Sink<'_>,
 ) -> Result<(), EngineError> {
     // A gateway that runs already knows one address of the canary: one launch can have it.
@@ -134,9 +143,6 @@ async fn launches(
     let at_once = if alone { 1 } else { options.profile.profile.launches_at_once.max(1) };
     let given_up = Arc::new(AtomicBool::new(false));
     let permits = Arc::new(Semaphore::new(at_once));
-    // Tasks of their own, as one thread is not enough for the judging of several launches; a run
-    // that is dropped drops them.
-    let mut work = JoinSet::new();
     let (senders, receivers): (Vec<_>, Vec<_>) = plans.iter().map(|_| unbounded_channel()).unzip();
     let begin = async {
         for (at, (plan, sender)) in plans.into_iter().zip(senders).enumerate() {
@@ -159,7 +165,11 @@ async fn launches(
         }
     };
     futures_util::future::join(begin, pass_on).await;
-    let mut done: Vec<_> = work.join_all().await;
+    let mut done = Vec::new();
+    while let Some(ended) = work.join_next().await {
+        let ended = ended.map_err(|error| EngineError::Harness(format!("a launch ended: {error}")));
+        done.push(ended?);
+    }
     done.sort_by_key(|(at, ..)| *at);
     let mut result = Ok(());
     for (_, shift, ended) in done {

@@ -43,14 +43,14 @@ impl Faults {
     pub(crate) async fn run(self) -> Done {
         let loaded = catalogue::load(self.scenarios.as_deref())?;
         let pairs = pairs(&loaded.catalogue)?;
+        let is_known = |name: &&String| pairs.iter().any(|(_, promise)| promise.name == **name);
+        if let Some(name) = self.names.iter().find(|name| !is_known(name)) {
+            let text = format!("no fault `{name}`: see `birdstrike faults --list`");
+            return Err(EngineError::Usage(text));
+        }
         let wanted =
             |promise: &FaultPromise| self.names.is_empty() || self.names.contains(&promise.name);
         let pairs: Vec<_> = pairs.into_iter().filter(|(_, promise)| wanted(promise)).collect();
-        if pairs.is_empty() {
-            let text =
-                format!("no fault `{}`: see `birdstrike faults --list`", self.names.join(" "));
-            return Err(EngineError::Usage(text));
-        }
         if self.list {
             output::print(&list(&pairs));
             return Ok(0);

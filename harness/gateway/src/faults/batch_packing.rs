@@ -147,6 +147,20 @@ pub(super) const FAULTS: &[Fault] = &[
         },
     },
     Fault {
+        name: "large-batch-sheds-meta",
+        surface: SURFACE,
+        mistake: "To save room a batch of more than 16 KiB leaves out the _meta of its results.",
+        apply: |steps| {
+            steps.batch_packing.pack = |entries, tally| {
+                if entries.iter().map(String::len).sum::<usize>() <= 16 << 10 {
+                    return right::pack(entries, tally);
+                }
+                let shed = |result: &str| json::remove(result, "_meta").ok();
+                right::pack(&results(entries, shed), tally)
+            };
+        },
+    },
+    Fault {
         name: "batch-without-content",
         surface: SURFACE,
         mistake: "The batch has a typed part and no content at all.",
@@ -219,6 +233,16 @@ fn is_oversize(done: &Done) -> bool {
 fn succeeded(done: &Done) -> bool {
     let success = |kind| matches!(kind, Kind::Success | Kind::Task | Kind::InputRequired);
     done.ended.as_ref().is_ok_and(|answer| success(answer.kind))
+}
+
+/// Entries with their results edited.
+fn results(entries: &[String], change: impl Fn(&str) -> Option<String>) -> Vec<String> {
+    let changed = |entry: &String| {
+        edit(entry.clone(), |entry| {
+            json::set(entry, "result", &change(json::get(entry, "result")?)?).ok()
+        })
+    };
+    entries.iter().map(changed).collect()
 }
 
 /// A result less the members that not every revision knows.

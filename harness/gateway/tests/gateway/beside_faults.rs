@@ -233,9 +233,9 @@ impl Range {
     }
 }
 
-/// Faults that take a request that breaks rules, several upstreams, or lists that change while the
-/// gateway runs. The scenarios of `transport` and `listing` catch them.
-const NOT_FIRED: [&str; 31] = [
+/// Faults that take a request that breaks rules, several upstreams or programs, streams that are
+/// lost, or lists that change while the gateway runs. The scenarios of `transport` and `listing` catch them.
+const NOT_FIRED: [&str; 35] = [
     "any-origin-served",
     "every-page-refused",
     "string-ids-refused",
@@ -267,6 +267,10 @@ const NOT_FIRED: [&str; 31] = [
     "resource-definition-rebuilt",
     "task-support-claimed",
     "progress-to-whoever-calls",
+    "one-id-for-all",
+    "lost-stream-asked-again-as-it-was",
+    "late-answer-to-who-waits",
+    "capabilities-forgotten",
 ];
 
 #[tokio::test]
@@ -280,12 +284,16 @@ async fn each_fault_beside_the_results_shows() {
     let fired = |fault: &&faults::Fault| {
         ["listing", "transport"].contains(&fault.surface) && !NOT_FIRED.contains(&fault.name)
     };
+    let mut hidden = Vec::new();
     for fault in faults.filter(fired) {
         let mut steps = Steps::RIGHT;
         (fault.apply)(&mut steps);
         let wrong = range.fire(&steps).await;
         let differ: Vec<_> = right.keys().filter(|probe| wrong[*probe] != right[*probe]).collect();
         println!("{}: {differ:?}", fault.name);
-        assert!(!differ.is_empty(), "{} does not show", fault.name);
+        if differ.is_empty() {
+            hidden.push(fault.name);
+        }
     }
+    assert!(hidden.is_empty(), "nothing that is fired shows {hidden:?}");
 }

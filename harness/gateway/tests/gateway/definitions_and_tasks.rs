@@ -113,6 +113,9 @@ async fn fire(canary: &Canary, steps: &Steps) -> Seen {
     seen
 }
 
+/// Faults that take an upstream without tasks. The scenarios of `tasks` catch them.
+const NOT_FIRED: [&str; 1] = ["task-asked-of-everybody"];
+
 #[tokio::test]
 async fn each_fault_shows_on_its_surface() {
     let canary = canary(C).await;
@@ -121,7 +124,7 @@ async fn each_fault_shows_on_its_surface() {
     for (probe, seen) in &right {
         assert_eq!(seen, &again[probe], "{probe}: a right gateway does the same twice");
     }
-    let mut table = String::new();
+    let (mut table, mut hidden) = (String::new(), Vec::new());
     for fault in faults::all().iter().copied().flatten() {
         let strays = match fault.surface {
             "tasks" => "definition",
@@ -137,9 +140,12 @@ async fn each_fault_shows_on_its_surface() {
             .map(|(probe, _)| probe.as_str())
             .collect();
         writeln!(table, "{} ({}): {differ:?}", fault.name, fault.surface).unwrap();
-        assert!(!differ.is_empty(), "{} does not show", fault.name);
+        if differ.is_empty() {
+            hidden.push(fault.name);
+        }
         assert!(!differ.iter().any(|probe| probe.starts_with(strays)), "{table}");
     }
     println!("{table}");
     canary.stop().await;
+    assert_eq!(hidden, NOT_FIRED, "nothing that is fired shows the first");
 }

@@ -107,7 +107,7 @@ mod tests {
         likeness(&scenario, check).unwrap()
     }
 
-    const MANY: &str = "title: Some answers\nrequirements: []\nanswers:\n  \
+    const MANY: &str = "title: Some answers\nrequirements: [INV-1.1]\nanswers:\n  \
         one: {outcome: {text: 'one «text»'}}\n  other: {outcome: {text: '«words»'}}\n  \
         failed: {outcome: {text: '«text»', error: true}}\nsteps:\n  - call: {answer: one}\n  \
         - call: {answer: other, save: next, id: '7'}\n  - call: {answer: failed}\nexpect:\n  \
